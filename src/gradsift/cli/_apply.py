@@ -78,14 +78,13 @@ class Asked:
     def load(self) -> SavedModel:
         """The model, of which the covariates that it needs are given."""
         saved = load_model(self.model)
-        described = saved.model.describe()
-        needed = described.covariates
-        if needed and self.covariates is None:
+        needed = getattr(saved.model, "covariates_", None)
+        if needed is not None and self.covariates is None:
             raise ValueError(
-                f"the model was fitted with covariates ({', '.join(needed)}): give --covariates "
-                "FILE with those of the new samples."
+                f"the model was fitted with covariates ({', '.join(needed.names)}): give "
+                "--covariates FILE with those of the new samples."
             )
-        if described.has_offset and self.offset is None:
+        if getattr(saved.model, "has_offset_", False) and self.offset is None:
             raise ValueError(
                 "the model was fitted with an offset: give --covariates FILE and --offset COLUMN."
             )
