@@ -70,6 +70,22 @@ def test_a_rounded_mean_of_columns_is_left_out(rng):
     assert {"low", "high"}.isdisjoint(table.names)
 
 
+@pytest.mark.parametrize("n", [120, 300])
+def test_the_target_rounded_is_left_out(rng, n):
+    y = 2.0 * rng.normal(size=n) if n == 120 else 2.0 * rng.normal(size=n) ** 3
+    for leak in (np.round(y), np.floor(y / 2), np.where(rng.random(n) < 0.2, np.nan, np.round(y))):
+        table = prepare(frame(rng, y, n=n, leak=leak), Choices("y"))
+        assert "leak" not in table.names
+        assert loud(table)[0].columns == ("leak",)
+
+
+def test_levels_of_an_experiment_are_variables(rng):
+    """A calibration with hardly any noise: values lie apart, around those of each level."""
+    dose = np.repeat(np.arange(12.0), 5)
+    y = 3.0 * dose + rng.normal(scale=0.2, size=60)
+    assert "dose" in prepare(frame(rng, y, dose=dose), Choices("y")).names
+
+
 def test_a_table_that_is_a_sum_as_a_whole_is_used_with_a_caution(rng):
     a, b = rng.normal(size=(2, N))
     table = prepare(make_frame(["a", "b", "y"], [a, b, a + 2 * b]), Choices("y"))

@@ -33,8 +33,8 @@ MOST_SUMMANDS = 500
 """Columns among which sums and products are looked for."""
 MOST_ROWS = 4000
 """Rows in which they are."""
-MOST_CUTS = 5
-"""Values of a column that may be a target cut into intervals."""
+MOST_CUTS, ROWS_PER_CUT = 5, 4
+"""Values of a column that may be a target cut into intervals; more with so many rows for each."""
 SAMPLE = 200
 """Rows that tell whether a column has few values; NaN differs from itself."""
 LEAST_EQUAL, FEWEST_EQUAL = 0.1, 10
@@ -188,7 +188,7 @@ def _cuts(
     numbers: Sequence[tuple[Sequence[str], Array]], categories: Mapping[str, IntArray], y: Array,
     tried: float, add: Callable[..., None],
 ) -> None:  # fmt: skip
-    """Columns of a few values that cut the target into intervals which touch."""
+    """Columns that cut the target into intervals which touch, such as the target rounded."""
     columns = [(name, X[:, k]) for names, X in numbers for k, name in enumerate(names) if name]
     columns += [(name, np.where(v < 0, np.nan, v)) for name, v in categories.items()]
     for name, column in columns:
@@ -196,16 +196,32 @@ def _cuts(
             continue  # numbers that differ
         there = ~np.isnan(column)
         kinds, codes = np.unique(column[there], return_inverse=True)
-        if there.mean() < LEAST_KNOWN or not 2 <= len(kinds) <= MOST_CUTS:
+        most = max(MOST_CUTS, len(codes) // ROWS_PER_CUT)
+        if there.mean() < LEAST_KNOWN or not 2 <= len(kinds) <= most:
             continue
-        order = np.argsort(y[there], kind="stable")
-        steps = np.flatnonzero(np.diff(codes[order]))
-        gaps = np.diff(y[there][order])[steps]
-        if len(steps) != len(kinds) - 1 or not ((gaps > 0) & (gaps < NARROW_GAP * np.ptp(y))).all():
-            continue
-        arrangements = gammaln(len(codes) + 1) - gammaln(np.bincount(codes) + 1).sum()
-        by_chance = tried + float(gammaln(len(kinds) + 1) - arrangements)
-        add([name], by_chance, "cuts the target into intervals")
+        if _touch(y[there], codes, len(kinds)):
+            arrangements = gammaln(len(codes) + 1) - gammaln(np.bincount(codes) + 1).sum()
+            by_chance = tried + float(gammaln(len(kinds) + 1) - arrangements)
+            add([name], by_chance, "cuts the target into intervals")
+
+
+def _touch(y: Array, codes: IntArray, count: int) -> bool:
+    """Whether the values of each code lie in an interval of their own, without wide gaps between
+    the intervals: at the levels of an experiment they lie apart.
+    """
+    order = np.argsort(y, kind="stable")
+    steps = np.flatnonzero(np.diff(codes[order]))
+    if len(steps) != count - 1:
+        return False
+    gaps = np.diff(y[order])[steps]
+    if count <= MOST_CUTS:
+        return bool(((gaps > 0) & (gaps < NARROW_GAP * np.ptp(y))).all())
+    ends = np.append(steps, len(y) - 1)
+    starts = np.append(0, steps + 1)
+    widths, full = y[order][ends] - y[order][starts], ends - starts >= ROWS_PER_CUT - 1
+    both = full[1:] & full[:-1]
+    narrow = gaps < (widths[1:] + widths[:-1]) / 4
+    return bool((gaps > 0).all() and both.sum() > 1 and narrow[both].mean() > 0.5)
 
 
 def _pairs(codes: IntArray, alike: bool) -> tuple[IntArray, IntArray]:
