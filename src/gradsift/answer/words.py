@@ -182,7 +182,8 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
     before, after = (number(v, c, e.scale) for v in (c.before, c.after))
     what = f"{class_text(e.outcome)} " if len(a.classes) > 2 else ""
     what = f"{e.outcome} " if a.outcomes else what
-    brief, least = (f"{begun(what[:-1], w)} " if what else "" for w in SHORT_NAMES[1:])
+    brief = f"{begun(what[:-1], SHORT_NAMES[1])} " if what else ""
+    least = f"{begun(e.outcome, SHORT_NAMES[2])}: " if what else ""
     what = "hazard " if e.scale == "hazard" else what
     if c.shape == "unclear":
         return [f"no clear direction ({first} {c.start} to {c.end})", "no clear direction", UNSURE]
