@@ -1,6 +1,8 @@
 """Calls in other processes: the same results, warnings and errors as calls made here."""
 
 import os
+import threading
+import time
 import warnings
 
 import pytest
@@ -57,3 +59,18 @@ def test_processes_of_joblib_work_after_ours():
     Batch.begin(halved, [(1,), (2,), (3,)], 3).results()
     found = Parallel(n_jobs=2)(delayed(halved)(x) for x in (2, 4))
     assert [half for half, _ in found] == [1.0, 2.0]
+
+
+def test_processes_end_in_the_middle_of_many_calls(monkeypatch):
+    """Calls that wait their turn end as well, and no thread with an error."""
+    errors, before = [], set(threading.enumerate())
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    processes.end_processes()
+    futures = processes.begin(1, time.sleep, [(60.0,)] * 20)
+    while not any(future.running() for future in futures):
+        time.sleep(0.05)
+    processes.end_processes()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20.0)
+    assert all(future.done() for future in futures)
+    assert errors == []

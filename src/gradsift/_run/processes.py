@@ -58,7 +58,7 @@ def executor(workers: int, calls: int) -> Any:
 def end_processes() -> None:
     """End the other processes with what they have begun: its results are not needed any more."""
     if pools:
-        pools.popitem()[1].shutdown(wait=False, kill_workers=True)
+        pools.popitem()[1].shutdown(wait=False)
         for process in active_children():  # a worker in the middle of a call would be waited for
             process.terminate()
 
