@@ -103,9 +103,10 @@ def test_rows_of_a_pair_say_at_which_value_of_the_partner():
         change("1", "2", 1.0, 0.5, "falls", given="indus 19.2"),
     ]
     pair = answer(finding("lstat", 0.97, *two, partner="indus"))
-    assert "lstat at indus 3.25" in pair.to_console(80)
-    assert "  at indus 19.2" in pair.to_console(80)
-    assert "lstat at 3.25" in pair.to_console(75)
+    lines = pair.to_console(80).splitlines()
+    assert "lstat × indus" in lines[3]
+    assert "  at indus 3.25" in lines[4]
+    assert "  at indus 19.2" in lines[5]
 
 
 def test_places_are_said_to_be_there_where_some_are():

@@ -47,11 +47,20 @@ CAUTION = 1
 
 
 class Row(NamedTuple):
-    """A line of the table: a comparison of a finding, and what stands before it once."""
+    """A line of the table: a comparison of a finding, or the name of a pair above those of it."""
 
     finding: Finding
-    comparison: Comparison
     place: int
+    """Which comparison; -1 for the name of a pair."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        return self.finding.effect.comparisons[self.place] if self.place >= 0 else None
+
+
+def rows_of(f: Finding) -> list[Row]:
+    """The lines of a finding."""
+    return [Row(f, k) for k in range(-1 if f.partner else 0, len(f.effect.comparisons))]
 
 
 def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
@@ -64,7 +73,7 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
         )
 
     top = [*wrapped(f"{headline(a)}  {size_of_table(a)}"), ""]
-    rows = [Row(f, c, k) for f in a.findings for k, c in enumerate(f.effect.comparisons)]
+    rows = [row for f in a.findings for row in rows_of(f)]
     room = max(MOST_LINES - len(top) - 2, 0)
     paragraphs = [(rank, wrapped(text, 4)) for rank, text in texts(a, details)]
     while paragraphs and not details:
@@ -74,15 +83,17 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
         if rank == 0 or sum(len(p) for _, p in paragraphs) <= room - needed:
             break
         del paragraphs[least]
-    bottom = [line for _, p in paragraphs for line in p]
-    said = sum(lines[0].startswith(CAUTION_WORD) for _, lines in paragraphs)
-    if hidden := sum(note.caution for note in a.notes) - said:
-        bottom.append(f"{counted(hidden, 'more caution')} (--details)")
+    cautions = [p for _, p in paragraphs if p[0].startswith(CAUTION_WORD)]
+    above = [line for p in cautions for line in p]
+    bottom = [line for _, p in paragraphs if p not in cautions for line in p]
+    if hidden := sum(note.caution for note in a.notes) - len(cautions):
+        above.append(f"{counted(hidden, 'more caution')} (--details)")
     if details:
         bottom += [line for f in a.findings for line in detail_lines(a, f, width)]
         bottom += [line for n in a.notes if not n.caution for line in wrapped(f"Note: {n.text}")]
-    room = max(room - len(bottom), 2)
-    ends = np.cumsum([len(f.effect.comparisons) for f in a.findings]).tolist()
+    top[-1:] = [*above, ""]
+    room = max(room - len(bottom) - len(above), 2)
+    ends = np.cumsum([len(rows_of(f)) for f in a.findings]).tolist()
     number = len(ends)
     if not details and len(rows) > room:  # whole findings: both rows of a pair
         number = max(sum(end < room for end in ends), 1)
@@ -94,7 +105,9 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
 
 
 def texts(a: AnswerData, details: bool) -> list[tuple[int, str]]:
-    """What is said below the findings, and its rank: the largest is left out first."""
+    """What is said about the findings, and its rank: the largest is left out first. Cautions stand
+    above the findings.
+    """
     cautions = [note.text for note in a.notes if note.caution]
     decisions = "" if details else " ".join(n.text for n in a.notes if n.decision)
     out = [
@@ -114,7 +127,8 @@ def leads(rows: list[Row], width: int, rest: int) -> tuple[str, list[str]]:
     shortened, to leave `rest` characters of a line.
     """
     words = [row.finding.certainty for row in rows]
-    confidences = ["" if row.place else confidence_text(row.finding) for row in rows]
+    named = [row.place == (-1 if row.finding.partner else 0) for row in rows]
+    confidences = [confidence_text(r.finding) if name else "" for r, name in zip(rows, named)]
     sure, word = len(SURE) if any(confidences) else 0, max(map(len, words))
     longest = max(len(printable(row_name(row.finding, row.place))) for row in rows)
     fixed = word + 6 + (sure + 2 if sure else 0)
@@ -133,12 +147,12 @@ def table_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     """Rows in columns; long names and words are shortened."""
     if not rows:
         return []
-    sizes = [
-        size_text(row.comparison, a.scale, interval=shows_interval(row.finding)) for row in rows
-    ]
-    forms = [values_texts(a, row.finding, row.finding.effect, row.comparison) for row in rows]
-    ends = [-2 if row.comparison.shape in ("rises", "falls") else -1 for row in rows]
-    least = max(len(printable(texts[end])) for texts, end in zip(forms, ends))
+    sizes, forms, least = [], [], 0
+    for f, c in ((row.finding, row.comparison) for row in rows):
+        sizes.append("" if c is None else size_text(c, a.scale, interval=shows_interval(f)))
+        forms.append([""] if c is None else values_texts(a, f, f.effect, c))
+        end = -2 if c is not None and c.shape in ("rises", "falls") else -1
+        least = max(least, len(printable(forms[-1][end])))
     changes = "ratio" if a.scale in RATIOS else "change"
     intervals = any(shows_interval(row.finding) for row in rows)
     for more in (" (95% interval)", " (95%)"):
@@ -150,7 +164,8 @@ def table_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
     head = f"{head}{title:{wide}}  "
     starts = [f"{start}{size:{wide}}  " for start, size in zip(starts, sizes)]
     left = width - len(starts[0])
-    said = [fitting(texts, remark(a, row.finding), left) for texts, row in zip(forms, rows)]
+    remarks = ["" if row.comparison is None else remark(a, row.finding) for row in rows]
+    said = [fitting(texts, more, left) for texts, more in zip(forms, remarks)]
     what = printable(predicted(a, a.classes[1] if len(a.classes) == 2 else "the class"))
     titles = [f"{what} (where)"] * any(text.endswith(")") for text in said) + [what, "predicted"]
     title = next((text for text in titles if len(text) <= left), "")
@@ -164,14 +179,20 @@ def outcome_lines(a: AnswerData, rows: list[Row], width: int) -> list[str]:
         return []
     head, starts = leads(rows, width, LEAST_TEXT)
     found = [effects_on(a, row.finding) for row in rows]
-    cells = [[outcome_text(e, row.place) for e in each] for row, each in zip(rows, found)]
+    cells = [
+        [outcome_text(e, row.place) if row.place >= 0 else "" for e in each]
+        for row, each in zip(rows, found)
+    ]
     cells = [list(map(printable, a.outcomes)), *cells]
     sizes = [max(map(len, column)) for column in zip(*cells)]
     if len(head) + sum(size + 2 for size in sizes) <= width + 2:
         shown = ["  ".join(f"{text:>{n}}" for text, n in zip(line, sizes)) for line in cells]
         return [f"{lead}{line}".rstrip() for lead, line in zip([head, *starts], shown)]
     left = max(width - len(head), LEAST_TEXT)
-    said = [outcomes_text(each, row.place, left) for each, row in zip(found, rows)]
+    said = [
+        outcomes_text(each, row.place, left) if row.place >= 0 else ""
+        for each, row in zip(found, rows)
+    ]
     return [head.rstrip(), *(f"{start}{text}".rstrip() for start, text in zip(starts, said))]
 
 

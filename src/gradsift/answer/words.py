@@ -33,7 +33,7 @@ SIZES = {
 }
 UNCLEAR = "·"
 """In place of a size on one of several outcomes that is not clear."""
-SHORT_NAMES = 16, 9, 6
+SHORT_NAMES = 16, 9, 7, 6
 """Characters that names of categories are shortened to."""
 UNSURE = "unclear"
 NEAR_ZERO = 0.1
@@ -182,8 +182,7 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
     before, after = (number(v, c, e.scale) for v in (c.before, c.after))
     what = f"{class_text(e.outcome)} " if len(a.classes) > 2 else ""
     what = f"{e.outcome} " if a.outcomes else what
-    brief = f"{begun(what[:-1], SHORT_NAMES[1])} " if what else ""
-    least = f"{begun(e.outcome, SHORT_NAMES[2])}: " if what else ""
+    brief, least = (f"{begun(what[:-1], w)} " if what else "" for w in SHORT_NAMES[1:3])
     what = "hazard " if e.scale == "hazard" else what
     if c.shape == "unclear":
         return [f"no clear direction ({first} {c.start} to {c.end})", "no clear direction", UNSURE]
@@ -191,7 +190,8 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
         ends = [(begun(c.start, w), begun(c.end, w)) for w in SHORT_NAMES]
         named = [f"{brief}{low} {before}, {high} {after}" for low, high in ends]
         full = f"{what.rstrip()}{': ' * bool(what)}{c.start} {before}, {c.end} {after}"
-        return [full, *named, f"{brief}{before} → {after}", f"{least}{before} → {after}"]
+        highest = f"{brief}{before} → {after} ({c.end if c.after > c.before else c.start})"
+        return [full, *named, highest, f"{brief}{before} → {after}", f"{least}{before}→{after}"]
     if c.shape in TURNS:
         full = f"{what}{c.shape}: {before} at {first} {c.start}, {after} in {c.end}"
         short = f"{what}{c.shape}: {before} in the middle", f"{brief}{c.shape}: {before} → {after}"
@@ -203,7 +203,7 @@ def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[st
         f"{what}{verb}{moved} ({c.start} → {c.end})",
         f"{what}{verb}{moved}",
         f"{brief}{moved}",
-        f"{least}{moved}",
+        f"{least}{before}→{after}",
         f"{brief}{c.shape}",
     ]
 
@@ -220,23 +220,22 @@ def begun(text: str, width: int) -> str:
 
 
 def row_name(f: Finding, place: int, width: int = 1000) -> str:
-    """The name of a finding in a row for one of its comparisons: of a pair, the first variable at a
-    value of the second; at most `width` characters.
+    """The name of a finding; of a comparison of a pair, the value of the second variable; at most
+    `width` characters.
     """
-    first, more = f.members[0].name, len(f.members) - 1
-    tails = ["", f" (or {more} other{'s' * (more > 1)})" if more else ""]
-    full = f.name
-    if f.partner:
+    if f.partner and place >= 0:
         given = f.effect.comparisons[place].given
-        tails = [f" at {text}" for text in (given, given.removeprefix(f.partner).strip())]
-        first = " " if place else first
-        full = f"{first}{tails[0]}"
-    forms = [printable(text) for text in (full, f"{first}{tails[1]}")]
-    fits = next((text for text in forms if len(text) <= width), None)
-    tail = printable(tails[1])
-    if fits is None and width - len(tail) >= SHORT_NAMES[-1]:
+        forms = [printable(f"  at {t}") for t in (given, given.removeprefix(f.partner).strip())]
+        return next((text for text in forms if len(text) <= width), shortened(forms[-1], width))
+    first, more = f.members[0].name, len(f.members) - 1
+    name, tail = printable(f.name), f" (or {more} other{'s' * (more > 1)})" if more else ""
+    if len(name) <= width:
+        return name
+    if tail and len(printable(first)) + len(tail) <= width:
+        return f"{printable(first)}{tail}"
+    if tail and width - len(tail) >= SHORT_NAMES[-1]:
         return f"{shortened(printable(first), width - len(tail))}{tail}"
-    return shortened(forms[-1], width) if fits is None else fits
+    return shortened(name, width)
 
 
 def outcome_text(e: Effect, place: int, *, interval: bool = False) -> str:
@@ -394,8 +393,11 @@ def confidence_meaning(a: AnswerData) -> str:
     clear, likely, possible = (f"{100 * level:.0f}%" for level in (CLEAR, LIKELY, POSSIBLE))
     unclear = any(not shows_interval(f) for f in a.findings)
     where = ", for some outcome" if a.outcomes else ""
+    what = "it is this variable and no other in its place"
+    if any(f.members[1:] for f in a.findings):
+        what = "this variable (or one of the others in its row) acts"
     return (
-        f"Confidence that it is this variable and no other in its place{where}: "
+        f"Confidence that {what}{where}: "
         f"clear from {clear}, likely from {likely}, possible from {possible}"
         f"{'; intervals of clear ones only' if unclear else ''}."
     )
@@ -414,13 +416,11 @@ def size_meaning(a: AnswerData) -> str:
         what += " (U: from the middle half to the outer quarters)"
     how = "the others as they are" if a.adjusted else "each variable alone"
     what += " (1 = average hazard)" if a.scale == "hazard" else ""
-    pair = next((f for f in a.findings if f.partner), None)
-    more = (
-        f" {pair.name}: for {pair.members[0].name} at two values of {pair.partner}." if pair else ""
-    )
+    what += " (of the first variable of a pair)" if any(f.partner for f in a.findings) else ""
+    more = ""
     if a.outcomes:
         turns = "; U: outer quarters less the middle half" if kinds & {*TURNS} else ""
-        more = f" Unclear changes are left out ({UNCLEAR}){turns}.{more}"
+        more = f" Unclear changes are left out ({UNCLEAR}){turns}."
     return f"{SIZES[a.scale]} of {of_what(a)} {what}, {how}.{more}"
 
 

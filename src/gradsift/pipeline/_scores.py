@@ -45,7 +45,8 @@ def prediction_of(held: HeldOut, target: str, outcomes: Sequence[str] = ()) -> P
         advice = f"For predicting, use {way}."
     where = f"{held.n_folds} held-out folds"
     each = of_outcomes(held.selected, outcomes)
-    constant = not held.better_than_nothing and model.mean <= held.baseline.mean(metric)
+    beaten = held.better_than_nothing or model.mean > held.baseline.mean(metric)
+    constant = model.mean <= 0.0 or not beaten
     return Prediction(metric, model, tuple(others), where, constant, advice, each)
 
 
