@@ -412,16 +412,18 @@ def size_meaning(a: AnswerData) -> str:
         what = "from the lowest to the highest category"
     elif "differs" in kinds:
         what += " or the lowest to the highest category"
-    if kinds & {*TURNS} and not a.outcomes:
-        what += " (U: from the middle half to the outer quarters)"
+    more = ["U: from the middle half to the outer quarters"] * bool(
+        kinds & {*TURNS} and not a.outcomes
+    )
+    more += ["of a pair, for its first variable"] * any(bool(f.partner) for f in a.findings)
+    what += f" ({'; '.join(more)})" if more else ""
     how = "the others as they are" if a.adjusted else "each variable alone"
     what += " (1 = average hazard)" if a.scale == "hazard" else ""
-    what += " (of the first variable of a pair)" if any(f.partner for f in a.findings) else ""
-    more = ""
+    left_out = ""
     if a.outcomes:
         turns = "; U: outer quarters less the middle half" if kinds & {*TURNS} else ""
-        more = f" Unclear changes are left out ({UNCLEAR}){turns}."
-    return f"{SIZES[a.scale]} of {of_what(a)} {what}, {how}.{more}"
+        left_out = f" Unclear changes are left out ({UNCLEAR}){turns}."
+    return f"{SIZES[a.scale]} of {of_what(a)} {what}, {how}.{left_out}"
 
 
 def of_what(a: AnswerData) -> str:
