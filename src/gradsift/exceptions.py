@@ -8,7 +8,7 @@ class NothingSelectedWarning(UserWarning):
 
 
 class ImputedWarning(UserWarning):
-    """Missing values were filled without being asked for, because their format expects holes."""
+    """Missing values were filled without being asked for, as their format expects them."""
 
 
 class SkippedColumnsWarning(UserWarning):

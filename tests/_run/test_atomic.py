@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gradsift._run.atomic import atomic_write, scratch_beside
+from gradsift._run.atomic import atomic_write, scratch_next_to
 
 
 def test_a_file_takes_its_name_when_it_is_whole(tmp_path):
@@ -34,7 +34,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(error, tmp_path):
 
 def test_a_scratch_folder_goes_whatever_happens(tmp_path):
     def fail() -> None:
-        with scratch_beside(tmp_path / "t.zarr") as folder:
+        with scratch_next_to(tmp_path / "t.zarr") as folder:
             assert folder.parent == tmp_path
             (folder / "piece").write_text("x")
             raise ValueError

@@ -10,7 +10,7 @@ from stored_tables import NAMES, N, P, X, write_bgen, write_pgen
 
 from gradsift.cli._exit import run
 from gradsift.data import open_source, read_target
-from gradsift.data.formats.registry import main_target, names_beside, read_ids, variants
+from gradsift.data.formats.registry import main_target, read_ids, stored_names, variants
 from gradsift.data.plink_samples import read_psam
 
 WRITE = {"pgen": write_pgen, "bgen": write_bgen}
@@ -47,7 +47,7 @@ def test_variants_and_samples(kind, tmp_path):
     assert found[4] == ("g4", "2", "407", "G", "A")
     assert read_ids(path)[0] == [f"s{i}" for i in range(N)]
     assert main_target(path) == "height"
-    assert set(names_beside(path)) >= {"height", "ward", *columns}
+    assert set(stored_names(path)) >= {"height", "ward", *columns}
     np.testing.assert_array_equal(read_target(path, "height"), np.r_[np.nan, trait[1:]])
     np.testing.assert_array_equal(read_target(path, *columns), [1.0, 2.0] * (N // 2))
     assert read_target(path, "ward").tolist() == ["a", "b"] * (N // 2)

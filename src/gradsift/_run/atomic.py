@@ -1,6 +1,6 @@
 """Files and folders that are there whole or not at all, whatever happens while they are written.
 
-What is being written lies in a folder `.NAME.partial` beside its place, on the same disk, so that
+What is being written lies in a folder `.NAME.partial` next to its place, on the same disk, so that
 the last step is a rename. Its owner holds a lock that the system lets go of when the process ends,
 however it ends. A killed process therefore leaves at most such a folder, and the next one that
 writes to the same name recognises it by the free lock and clears it away.
@@ -62,7 +62,7 @@ def claim(file: Path) -> Claim:
 
 
 @contextmanager
-def scratch_beside(path: Path) -> Iterator[Path]:
+def scratch_next_to(path: Path) -> Iterator[Path]:
     """A folder of our own on the same disk as `path`; it is gone afterwards.
 
     What a killed process left there is cleared first. If it was killed while it replaced `path`,
@@ -139,7 +139,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     path : Path
         An existing file is replaced.
     """
-    with scratch_beside(path) as scratch:
+    with scratch_next_to(path) as scratch:
         part = scratch / path.name
         yield part
         settle_file(part)
@@ -156,7 +156,7 @@ def replace_folder(new: Path, path: Path, scratch: Path) -> None:
         In `scratch`.
     path : Path
     scratch : Path
-        From `scratch_beside(path)`, which puts the old folder back if this is interrupted.
+        From `scratch_next_to(path)`, which puts the old folder back if this is interrupted.
     """
     for file in new.iterdir():
         settle_file(file)

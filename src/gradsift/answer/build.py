@@ -38,7 +38,7 @@ from gradsift.data.arrays import refuse_lazy
 from gradsift.data.formats.registry import open_source
 from gradsift.data.responses import check_all_known, to_floats
 from gradsift.data.row_groups import constant_in_groups, group_codes, group_means
-from gradsift.data.scaling import fill_holes
+from gradsift.data.scaling import fill_missing
 from gradsift.inference.findings import CLEAR
 from gradsift.numerics.sampling import evenly_spaced
 from gradsift.protocols import Array, IntArray, Source
@@ -152,7 +152,7 @@ class Columns:
         return as_variable(name, (nearest == np.arange(len(levels))).astype(float), levels)
 
     def _values(self, columns: IntArray) -> Array:
-        values = fill_holes(
+        values = fill_missing(
             np.asarray(self.source.columns(columns), dtype=float), self.fill[columns]
         )
         if self.groups is not None:

@@ -72,7 +72,7 @@ class Asked:
     def written_to(self, out: Path, *, force: bool) -> Iterator[Path]:
         """The file that is written; warnings are said on the way."""
         inputs = [self.model, self.table, self.target_from, self.covariates]
-        with new_file(out, force=force, inputs=inputs) as file, told():
+        with new_file(out, force=force, inputs=inputs) as file, warnings_as_lines():
             yield file
 
     def load(self) -> SavedModel:
@@ -242,7 +242,7 @@ def say_far(model: BaseEstimator, X: Any, recipe: Recipe) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def warnings_as_lines() -> Iterator[None]:
     """Warnings become lines on stderr, each once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

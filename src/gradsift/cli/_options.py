@@ -184,8 +184,8 @@ def reads_table(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(**values: Any) -> None:
         del values["help_all"]
-        told = {name: values.pop(name) for name in READING}
-        kept = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
+        asked = {name: values.pop(name) for name in READING}
+        kept = {k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()}
         command(**values, reading={name: value for name, value in kept.items() if value})
 
     parameters = [*(p for p in own if p.name != "reading"), *options, every]

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from gradsift._run.atomic import scratch_beside
+from gradsift._run.atomic import scratch_next_to
 from gradsift._run.extras import require
 from gradsift.data.cells import CellNumbers, no_rows, variable_rows
 from gradsift.data.formats.arrow import WAS_TEXT
@@ -60,12 +60,12 @@ def convert(
     out : path
         Ends in ``.zarr`` or ``.parquet``.
     target : str, optional
-        The response: any type, kept beside X. ``fit(out, target)`` finds it again.
+        The response: any type, kept next to X. ``fit(out, target)`` finds it again.
     drop : list of str
         Columns to leave out.
     id : str, optional
         The column that names the rows; without it, the first column if it holds texts, all
-        different. Zarr keeps the names beside X.
+        different. Zarr keeps the names next to X.
     options : ReadOptions
         How the table is written: delimiter, decimal mark, variables in rows, ...
     dtype : {'float32', 'float64'}, default='float32'
@@ -96,7 +96,7 @@ def convert(
         raise FileExistsError(f"{str(out)!r} exists already: remove it or choose another name.")
     if target is not None and target in drop:
         raise ValueError(f"{target!r} is the target and among the columns to drop: choose one.")
-    with scratch_beside(destination) as folder:
+    with scratch_next_to(destination) as folder:
 
         def gather(text: TextTable) -> Gathering:
             with (folder / "numbers").open("wb") as scratch:

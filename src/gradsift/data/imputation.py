@@ -30,7 +30,7 @@ class FillSettings:
     fill_ridge: float = 0.01
     """Penalty, as a part of the variance of a predictor."""
     least_missing: float = 0.05
-    """Part of a column that is missing at least; fewer holes cost too little to be worth the time.
+    """Part of a column that is missing at least; fewer cost too little to be worth the time.
     """
 
 
@@ -51,18 +51,18 @@ def with_predicted(source: Source, weight: Array | None = None) -> Source:
     if n * p > MOST_VALUES or is_whole(source):
         return source
     Z = source.columns(np.arange(p))
-    columns = with_many_holes(Z, weight)
+    columns = with_many_missing(Z, weight)
     if len(columns) == 0 or n * p * len(columns) > MOST_PRODUCTS:
         return source
     return ArraySource(fill_predicted(Z, weight))
 
 
-def with_many_holes(
+def with_many_missing(
     Z: Array, weight: Array | None = None, settings: FillSettings = FILLING
 ) -> IntArray:
     """Columns of Z (n, p) of which enough is missing."""
-    holes = np.isnan(Z)
-    share = holes.mean(axis=0) if weight is None else weight @ holes / weight.sum()
+    gaps = np.isnan(Z)
+    share = gaps.mean(axis=0) if weight is None else weight @ gaps / weight.sum()
     return np.flatnonzero(share >= settings.least_missing)
 
 
@@ -80,22 +80,22 @@ def fill_predicted(
     --------
     >>> rng = np.random.default_rng(0)
     >>> Z = rng.normal(size=(100, 1)) + 0.3 * rng.normal(size=(100, 4))
-    >>> holed = Z.copy()
-    >>> holed[:30, 0] = np.nan
-    >>> bool(np.corrcoef(fill_predicted(holed)[:30, 0], Z[:30, 0])[0, 1] > 0.9)
+    >>> gappy = Z.copy()
+    >>> gappy[:30, 0] = np.nan
+    >>> bool(np.corrcoef(fill_predicted(gappy)[:30, 0], Z[:30, 0])[0, 1] > 0.9)
     True
     """
-    columns, holes = with_many_holes(Z, weight, settings), np.isnan(Z)
+    columns, gaps = with_many_missing(Z, weight, settings), np.isnan(Z)
     weight = np.ones(len(Z)) if weight is None else weight
-    filled, out = np.where(holes, 0.0, Z), Z.copy()
-    known = (~holes).astype(np.float64)
+    filled, out = np.where(gaps, 0.0, Z), Z.copy()
+    known = (~gaps).astype(np.float64)
     for start in range(0, len(columns), AT_A_TIME):
         some = columns[start : start + AT_A_TIME]
         together = (known[:, some].T * weight) @ known
         z = np.abs((filled[:, some].T * weight) @ filled) / np.sqrt(np.maximum(together, 1.0))
         z[np.arange(len(some)), some] = 0.0
         for k, strength in zip(some.tolist(), z, strict=True):
-            there = ~holes[:, k]
+            there = ~gaps[:, k]
             chosen = strongest(strength, float(weight @ there), settings)
             if len(chosen):
                 P, x = filled[:, chosen], Z[there, k]

@@ -34,7 +34,7 @@ def is_hole(value: object) -> bool:
 
 
 def is_missing(value: object, options: ReadOptions = PLAIN) -> bool:
-    """Whether a value read from a file is missing: a hole, or a text that stands for one."""
+    """Whether a value read from a file is missing: None or NaN, or a text that stands for one."""
     if isinstance(value, str):
         text = value.strip()
         return text in MISSING or text in options.na
@@ -80,7 +80,7 @@ def known(values: object, *, texts: bool = True) -> NDArray[np.bool_]:
 
 
 def as_response(values: object) -> NDArray[Any]:
-    """A response read from a file: unchanged where it is whole; else NaN or None marks its holes.
+    """A response read from a file: unchanged if complete; else NaN or None marks missing values.
 
     Examples
     --------

@@ -19,7 +19,7 @@ NO_TRAIT = frozenset({"FID", "IID", "SID", "PAT", "MAT", "SEX", "ID_1", "ID_2", 
 """Columns of sample files that are no phenotypes."""
 SEXES = {"1": 1.0, "2": 2.0, "M": 1.0, "F": 2.0, "m": 1.0, "f": 2.0}
 NO_TEXT = frozenset({"NONE", "-9"})
-"""Texts of PLINK that stand for a missing category, beside the usual ones."""
+"""Texts of PLINK that stand for a missing category, next to the usual ones."""
 
 Columns = dict[str, list[str]]
 """Name -> the cells of a column, as texts."""

@@ -1,4 +1,4 @@
-"""How a table is written: what the user says of it, and how its numbers are told from text."""
+"""How a table is written: what the user says of it, and which texts are numbers."""
 
 from __future__ import annotations
 

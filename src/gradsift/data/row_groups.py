@@ -20,7 +20,7 @@ from gradsift.protocols import Array, IntArray, Source
 
 How = Literal["mean", "sum"]
 PIECES = 4
-"""Parts of a block that are summed one after the other, so that what this takes is small beside it.
+"""Parts of a block that are summed one after the other, so that this takes little memory.
 """
 
 
@@ -70,8 +70,8 @@ def constant_in_groups(values: NDArray[Any], codes: IntArray) -> bool:
 
 def group_sums(block: Array, codes: IntArray, weight: Array | None = None) -> Array:
     """Sums of the rows of each group, (groups, p); values that are missing count as 0."""
-    holes = np.isnan(block)
-    values = np.where(holes, 0.0, block) if holes.any() else block
+    gaps = np.isnan(block)
+    values = np.where(gaps, 0.0, block) if gaps.any() else block
     if weight is not None:
         values = values * weight[:, None]
     order = np.argsort(codes, kind="stable")

@@ -36,10 +36,10 @@ class Scaling:
         Z: Array = X - self.mean[where]
         Z /= self.scale[where]
         if self.fill is not None:
-            holes = np.isnan(X)
-            if holes.any():
+            gaps = np.isnan(X)
+            if gaps.any():
                 level = (self.fill[where] - self.mean[where]) / self.scale[where]
-                Z[holes] = np.broadcast_to(level, Z.shape)[holes]
+                Z[gaps] = np.broadcast_to(level, Z.shape)[gaps]
         return Z
 
     def take(self, where: slice | IntArray) -> Scaling:
@@ -62,7 +62,7 @@ def measure_scaling(
 ) -> Scaling:
     """Weighted mean and standard deviation of every column (shares sum to 1).
 
-    A column whose spread is rounding noise beside its size is constant: its scale is infinite, so
+    A column whose spread is rounding noise next to its size is constant: its scale is infinite, so
     it standardises to exactly zero and a derivative along it is exactly zero too.
 
     Parameters
@@ -70,7 +70,7 @@ def measure_scaling(
     standardize : bool
         False leaves the columns as they are, but for missing values.
     missing : {'error', 'mean'}
-        'mean' fills missing values with the mean of the column. Formats that expect holes
+        'mean' fills missing values with the mean of the column. Formats that expect missing values
         (genotype calls) are always filled, with a warning that says how many.
     """
     p = source.shape[1]
@@ -78,7 +78,7 @@ def measure_scaling(
     if not standardize and not filled:
         return identity_scaling(p)
     mean, scale = np.empty(p), np.empty(p)
-    holes = 0
+    n_missing = 0
     width = max(1, PIECE_BYTES // (8 * max(1, len(share))))
     weight = share / share.max()  # ones, for exact counts, unless rows have weights
     counted = source.genotype_sums(np.column_stack([weight, np.ones(len(share))]))
@@ -89,11 +89,11 @@ def measure_scaling(
         passed = ((where, genotype_moments(sums, weight)) for where, sums in counted)
     for where, found in passed:
         mean[where], scale[where] = found[0], found[1]
-        holes += found[2]
-    if holes and missing != "mean":
+        n_missing += found[2]
+    if n_missing and missing != "mean":
         warnings.warn(
-            f"{holes} of {np.prod(source.shape, dtype=float):.0f} values are missing (no calls); "
-            "the mean of their column is put in their place.",
+            f"{n_missing} of {np.prod(source.shape, dtype=float):.0f} values are missing (no "
+            "calls); the mean of their column is put in their place.",
             ImputedWarning,
             stacklevel=2,
         )
@@ -102,11 +102,11 @@ def measure_scaling(
 
 
 def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int]:
-    """Means and scales of the columns of a block, and how many holes were filled for them."""
+    """Means and scales of the columns of a block, and how many missing values were filled."""
     mean: Array = share @ block
-    holes = 0
+    n_missing = 0
     if filled and not np.isfinite(mean).all():
-        block, mean, holes = fill_means(block, share, mean)
+        block, mean, n_missing = fill_means(block, share, mean)
     size = np.abs(block).max(axis=0)
     small = (size > LEAST_SIZE) & (size < 1.0 / MOST_SQUARED)
     unit = np.where((size > MOST_SQUARED) | small, size, 1.0)
@@ -114,7 +114,7 @@ def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int
     if (unit != 1.0).any():  # squares may be too large for a float, or vanish
         deviation /= unit
     spread = unit * np.sqrt(share @ np.square(deviation, out=deviation))
-    return mean, np.where(spread > 1e-12 * size, spread, np.inf), holes
+    return mean, np.where(spread > 1e-12 * size, spread, np.inf), n_missing
 
 
 def genotype_moments(sums: Array, weight: Array) -> tuple[Array, Array, int]:
@@ -124,23 +124,23 @@ def genotype_moments(sums: Array, weight: Array) -> tuple[Array, Array, int]:
     mean = (copies * some).sum(axis=0) / np.where(known > 0, known, 1.0)
     # a missing value counts as the mean
     spread = np.sqrt((some * np.square(copies - mean)).sum(axis=0) / weight.sum())
-    holes = len(weight) * some.shape[1] - int(np.rint(sums[:, :, 1].sum()))
-    return mean, np.where(spread > 1e-12, spread, np.inf), holes
+    n_missing = len(weight) * some.shape[1] - int(np.rint(sums[:, :, 1].sum()))
+    return mean, np.where(spread > 1e-12, spread, np.inf), n_missing
 
 
 def fill_means(block: Array, share: Array, mean: Array) -> tuple[Array, Array, int]:
-    """The block with its holes filled, the means of what is known, and the number of holes.
+    """The block with its missing values filled, the means of what is known, and their number.
 
     A column without any value counts as zero everywhere.
     """
-    holed = np.flatnonzero(~np.isfinite(mean))
-    part = block[:, holed]
+    unknown = np.flatnonzero(~np.isfinite(mean))
+    part = block[:, unknown]
     known = ~np.isnan(part)
     weight = share @ known
     level = share @ np.where(known, part, 0.0) / np.where(weight > 0, weight, 1.0)
     block, mean = block.copy(), mean.copy()  # the first may be the user's own array
-    block[:, holed] = np.where(known, part, level)
-    mean[holed] = level
+    block[:, unknown] = np.where(known, part, level)
+    mean[unknown] = level
     return block, mean, int((~known).sum())
 
 
@@ -169,7 +169,7 @@ class FilledSource(SourceView):
     fill: Array
 
     def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
-        return partial(fill_holes, fill=self.fill[where])
+        return partial(fill_missing, fill=self.fill[where])
 
     @property
     def expects_missing(self) -> bool:
@@ -193,10 +193,10 @@ class CutSource(SourceView):
                 yield piece, self.change(piece)(block[:, part])
 
 
-def fill_holes(X: Array, fill: Array) -> Array:
+def fill_missing(X: Array, fill: Array) -> Array:
     """X itself where nothing is missing, else a copy with `fill`, one value per column."""
-    holes = np.isnan(X)
-    return np.where(holes, fill, X) if holes.any() else X
+    gaps = np.isnan(X)
+    return np.where(gaps, fill, X) if gaps.any() else X
 
 
 def standardised(source: Source, scaling: Scaling) -> Source:

@@ -12,7 +12,7 @@ import numpy as np
 from gradsift._run.passes import pieces
 from gradsift.protocols import Array, GenotypeSums, IntArray, Job, Runner, Source
 
-BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small beside the data
+BLOCK_BYTES = 32 << 20  # one float64 block: large enough for BLAS, small next to the data
 
 
 class Variant(NamedTuple):

@@ -59,7 +59,7 @@ MARKED = (",", ";", "\t", "|")
 """Delimiters that are looked for."""
 DELIMITERS = {",": "commas", ";": "semicolons", "|": "bars (|)", BLANK: "spaces"}
 SEPARATOR = re.compile(r"sep=([,;|\t])", re.IGNORECASE)
-"""The first line by which spreadsheets are told the delimiter."""
+"""The first line by which a file names its delimiter for spreadsheets."""
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(\.\d{3})*,\d+")
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.(\d{1,2}|\d{4,})([eE][+-]?\d+)?")
 """Numbers with one; 1.234 may be a whole number."""

@@ -73,7 +73,7 @@ def nystroem_factor(K: Array, landmarks: IntArray) -> Factor:
     if values[0] < -1e-6 * largest:
         raise ValueError(
             f"the kernel is not positive semidefinite: its smallest eigenvalue is {values[0]:.3g} "
-            f"beside a largest of {largest:.3g}."
+            f"next to a largest of {largest:.3g}."
         )
     keep = np.flatnonzero(values > LEAST_EIGENVALUE * largest)[::-1]
     T = vectors[:, keep] / np.sqrt(values[keep])

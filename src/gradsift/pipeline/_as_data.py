@@ -1,4 +1,4 @@
-"""Fitted models as plain data and back: a tree that JSON can hold, and arrays beside it.
+"""Fitted models as plain data and back: a tree that JSON can hold, and arrays next to it.
 
 Every value becomes a number, a text, None, or a dict with one key that says what it is:
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradsift._run.atomic import atomic_write, replace_folder, scratch_beside
+from gradsift._run.atomic import atomic_write, replace_folder, scratch_next_to
 
 MANIFEST = "manifest.json"
 KIND = "gradsift results"
@@ -74,7 +74,7 @@ def results_place(
     check_place(folder, inputs)
     check_replaceable(folder, force=force)
     make_parents(folder)
-    with scratch_beside(folder) as scratch:
+    with scratch_next_to(folder) as scratch:
         check_replaceable(folder, force=force)  # a killed run's old results may have come back
         check_space(scratch)
         yield Place(folder, scratch, force)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from gradsift.answer import Answer, Note
-from gradsift.data import fill_holes
+from gradsift.data import fill_missing
 from gradsift.data.slices import take_columns
 from gradsift.estimators.names import variable_names
 from gradsift.exceptions import (
@@ -177,7 +177,7 @@ def hazard_notes(model: Any, table: Table) -> list[Note]:
     """That effects on a hazard change with time, where a test says so."""
     if not model.get_support().any():
         return []
-    risk = model.predict(fill_holes(table.X, model.mean_), **table.sample_params)
+    risk = model.predict(fill_missing(table.X, model.mean_), **table.sample_params)
     found = proportional_hazards(Survival.of(table.y), risk)
     return [] if found.holds else [Note(str(found), caution=True)]
 

@@ -22,7 +22,7 @@ from gradsift import (
 from gradsift._run.progress import Say, progress_to, silent
 from gradsift._run.threads import count_workers
 from gradsift.answer import Answer, Note, explain
-from gradsift.data import FilledSource, fill_holes
+from gradsift.data import FilledSource, fill_missing
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best, variable_names
@@ -287,12 +287,12 @@ def answer_of(
     how = {name: str(value) for name, value in vars(settings).items() if value is not None}
     how |= certificate(model) if settings.method == "sparse-gradient" else {}
     how |= {"seconds of the fit": f"{seconds:.2f}"}
-    told = {name: text for name, text in made.items() if name != "source"}
+    given = {name: text for name, text in made.items() if name != "source"}
     return replace(
         answer,
         sheets=tuple(sheet for sheet in sheets if sheet is not None),
         source=made.get("source", ""),
-        made=tuple((told | how).items()),
+        made=tuple((given | how).items()),
     )
 
 
@@ -417,4 +417,4 @@ def without_missing(model: BaseEstimator, X: Array | Source) -> Array | Source:
     """The table as the fit saw it: column means in place of missing values."""
     if isinstance(X, Source):
         return FilledSource(X, model.mean_)
-    return fill_holes(X, model.mean_)
+    return fill_missing(X, model.mean_)

@@ -16,7 +16,7 @@ from gradsift.estimators.validation import used_columns
 from gradsift.protocols import IntArray
 
 MORE_COLUMNS = 32
-"""Columns beside those that the model uses, so that rows that agree in a few stay apart."""
+"""Columns other than those that the model uses, so that rows that agree in a few stay apart."""
 
 
 @dataclass(frozen=True, eq=False)

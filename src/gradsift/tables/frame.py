@@ -47,7 +47,7 @@ class Places:
     columns: dict[str, int] | None = None
 
     def of(self, column: str, row: int) -> str:
-        """The place of a cell, beside the name of its column."""
+        """The place of a cell, next to the name of its column."""
         if self.columns is not None:
             return f"line {self.columns[column]}, sample {row + 1}"
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"

@@ -363,7 +363,7 @@ def _expressions(
 
 def rounding(y: Array) -> float:
     """The last digit with which numbers are written, 0 where it is too small or too large for an
-    error of this size to be told from none.
+    error of this size to be distinguished from none.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from gradsift._run.memory import available_memory, check_memory
 from gradsift._run.suggest import did_you_mean
 from gradsift.data import checked, open_source, read_target, take_rows
 from gradsift.data.categories import to_column, to_text
-from gradsift.data.formats.registry import holds_target, names_beside, read_ids
+from gradsift.data.formats.registry import holds_target, read_ids, stored_names
 from gradsift.data.missing import known
 from gradsift.data.row_groups import (
     aggregate_response,
@@ -67,7 +67,7 @@ def opened(path: Path, exclude: Sequence[str] = ()) -> tuple[Source, list[Note]]
 
 
 def stored_frame(path: Path, source: Source, asked: Collection[str]) -> Frame:
-    """The columns of a source, and those beside them that are asked for, in memory.
+    """The columns of a source, and those stored next to them that are asked for, in memory.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def stored_frame(path: Path, source: Source, asked: Collection[str]) -> Frame:
     source : Source
         Opened from it.
     asked : collection of str
-        Names that have a role: of what is kept beside the columns, only these are read.
+        Names that have a role: of what is stored next to the columns, only these are read.
 
     Returns
     -------
@@ -90,15 +90,15 @@ def stored_frame(path: Path, source: Source, asked: Collection[str]) -> Frame:
     texts: dict[str, Any] = {}
     if ids is not None and len(set(ids)) == n:
         texts[ROW_NAMES if families is None else INDIVIDUAL] = to_text(ids)
-    beside = {
+    stored = {
         name: to_column(np.asarray(read_target(path, name)).tolist())
-        for name in names_beside(path)
+        for name in stored_names(path)
         if name in asked
     }
     names = source.names() or [f"x{k}" for k in range(p)]
-    variables = names_apart(names, {*texts, *beside})
+    variables = names_apart(names, {*texts, *stored})
     frame = make_frame(
-        [*texts, *variables, *beside], [*texts.values(), *numbers.T, *beside.values()]
+        [*texts, *variables, *stored], [*texts.values(), *numbers.T, *stored.values()]
     )
     return replace(frame, id=next(iter(texts), None), expects_missing=source.expects_missing)
 
@@ -313,7 +313,7 @@ def _stored_groups(path: Path, group: str, given: dict[str, Any], rows: IntArray
     """Which rows of a stored table belong together."""
     values = given.get(group)
     if values is None:
-        there = own_columns(path) or names_beside(path)
+        there = own_columns(path) or stored_names(path)
         if group not in there:
             raise TableError(
                 f"{path.name} has no column {group!r}{did_you_mean(group, there) or '.'} If it is "

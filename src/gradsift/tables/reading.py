@@ -399,7 +399,7 @@ ARCHIVE_COPIES = 2
 
 
 def read_npz(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> Frame:
-    """A NumPy archive: the matrix `X` (or the only one), names beside it, and (n,) arrays.
+    """A NumPy archive: the matrix `X` (or the only one), names next to it, and (n,) arrays.
 
     `X_train` is taken where there is no `X`. Names are `feature_names`, or else the first array of
     texts with one entry per column.
@@ -430,8 +430,8 @@ def read_npz(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> 
     features = [f"x{k + 1}" for k in range(p)] if names is None else [str(v) for v in names]
     # a train part goes with train responses; every other array of n entries is a column
     suffix = "_train" if key == "X_train" else ""
-    beside = {k: a for k, a in arrays.items() if a.ndim == 1 and len(a) == n and k.endswith(suffix)}
-    own = {k: a for k, a in beside.items() if k not in ("feature_names", "class_names")}
+    stored = {k: a for k, a in arrays.items() if a.ndim == 1 and len(a) == n and k.endswith(suffix)}
+    own = {k: a for k, a in stored.items() if k not in ("feature_names", "class_names")}
     columns: list[Array | Texts] = [
         to_text(a.tolist(), options)
         if "_id" in f"_{k}" or a.dtype.kind not in "biuf"

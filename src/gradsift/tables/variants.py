@@ -84,12 +84,12 @@ def common_columns(
 
 def judge(maf: float | None, most: float | None, block: Array) -> NDArray[np.bool_]:
     """Columns that are missing too often, too rare, or no counts of alleles: three rows."""
-    holes = np.isnan(block).sum(axis=0)
+    n_missing = np.isnan(block).sum(axis=0)
     out = np.zeros((3, block.shape[1]), dtype=bool)
     if most is not None:
-        out[0] = holes / len(block) > most
+        out[0] = n_missing / len(block) > most
     if maf is not None:
-        share = np.nansum(block, axis=0) / (2.0 * np.maximum(len(block) - holes, 1))
+        share = np.nansum(block, axis=0) / (2.0 * np.maximum(len(block) - n_missing, 1))
         out[1] = np.minimum(share, 1.0 - share) < maf
         out[2] = ((block < 0.0) | ((block > 2.0) & np.isfinite(block))).any(axis=0)
     return out

@@ -139,8 +139,8 @@ def select(
     settings = about_chosen(params, genes, adata.var_names)
     settings |= {"inference": groups is None if inference is None else inference}
     given = {"groups": group, "covariates": known_influences, "exposure": exposed}
-    told = {name: values for name, values in given.items() if values is not None}
-    model = SIFTS[kind](**settings).fit(X[rows], response, **told)
+    fit_params = {name: values for name, values in given.items() if values is not None}
+    model = SIFTS[kind](**settings).fit(X[rows], response, **fit_params)
     _forget(adata, key_added)
     _write_var(adata, model, genes, key_added)
     numbers = kind in ("regression", "counts") and isinstance(target, str)
@@ -149,7 +149,7 @@ def select(
     adata.varm[f"{key_added}_edr"] = genes.spread(model.components_.T, 0.0)
     adata.obsm[f"X_{key_added}"] = np.asarray(model.transform(X))
     names = adata.var_names[genes.index].astype(str).tolist()
-    answer = explain(model, X[rows], response, names=names, target=event or target, **told)
+    answer = explain(model, X[rows], response, names=names, target=event or target, **fit_params)
     named = target if isinstance(target, str) else np.array(list(target), dtype=str)
     called: dict[str, Any] = {"target": named, "covariates": np.array(covariates, dtype=str)}
     called |= {"task": kind, "groups": groups or ""}

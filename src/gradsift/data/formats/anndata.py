@@ -103,7 +103,7 @@ def read_target(X: Any, name: str) -> Any:
     return as_response(np.asarray(table.obs[name]))
 
 
-def names_beside(X: Any) -> list[str]:
+def stored_names(X: Any) -> list[str]:
     """The columns of ``obs``."""
     return [str(name) for name in open_file(X).obs]
 

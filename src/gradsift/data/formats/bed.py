@@ -119,9 +119,9 @@ def packed_sums(D: Array, packed: NDArray[np.uint8]) -> Array:
 
 
 def open(X: Any) -> BedSource:
-    """From the path of a .bed file with its .fam and .bim beside it."""
-    path = file_beside(X)
-    fam, bim = file_beside(X, ".fam"), file_beside(X, ".bim")
+    """From the path of a .bed file with its .fam and .bim next to it."""
+    path = sister_file(X)
+    fam, bim = sister_file(X, ".fam"), sister_file(X, ".bim")
     with path.open("rb") as file:
         if file.read(HEADER) != b"\x6c\x1b\x01":
             raise ValueError(f"{str(path)!r} is no variant-major PLINK 1 .bed file.")
@@ -173,12 +173,12 @@ def variants(X: Any) -> Iterator[Variant]:
 
 def samples(X: Any) -> SampleFile:
     """What the .fam file says of the samples."""
-    fam = file_beside(X, ".fam")
+    fam = sister_file(X, ".fam")
     columns = {FAM_NAMES.get(name, name): cells for name, cells in read_psam(fam).items()}
     return SampleFile(fam.name, columns)
 
 
-def file_beside(X: Any, suffix: str | None = None) -> Path:
+def sister_file(X: Any, suffix: str | None = None) -> Path:
     """The file itself, or one of the same name with another suffix, which must be there."""
     path = Path(os.fspath(X))
     found = path if suffix is None else path.with_suffix(suffix)

@@ -82,12 +82,12 @@ def samples(X: Any) -> SampleFile:
     itself has.
     """
     path = Path(os.fspath(X))
-    beside = path.with_suffix(".sample")
-    if beside.exists():
-        return SampleFile(beside.name, read_sample(beside), "ID_2", "ID_1")
+    sample_file = path.with_suffix(".sample")
+    if sample_file.exists():
+        return SampleFile(sample_file.name, read_sample(sample_file), "ID_2", "ID_1")
     with reading(path, "BGEN genotypes"), opened(path) as file:
         names = [str(name) for name in file.samples]
-    return SampleFile(f"{path.name} (without {beside.name})", {"ID_2": names}, "ID_2")
+    return SampleFile(f"{path.name} (without {sample_file.name})", {"ID_2": names}, "ID_2")
 
 
 def variants(X: Any) -> Iterator[Variant]:

@@ -60,7 +60,7 @@ def as_dosages(values: Array) -> Array:
 
 
 def open(X: Any) -> PgenSource:
-    """From the path of a .pgen file with its .psam and .pvar beside it."""
+    """From the path of a .pgen file with its .psam and .pvar next to it."""
     path = Path(os.fspath(X))
     if not path.exists():
         raise FileNotFoundError(f"no such file: {str(path)!r}.")
@@ -78,13 +78,13 @@ def open(X: Any) -> PgenSource:
         n, p = int(file.get_raw_sample_ct()), int(file.get_variant_ct())
     if (n, p) != (n_samples, listed):
         raise ValueError(
-            f"{path.name} holds {p:,} variants of {n:,} samples, but the files beside it list "
+            f"{path.name} holds {p:,} variants of {n:,} samples, but the files next to it list "
             f"{listed:,} variants of {n_samples:,} samples: one of them belongs to another."
         )
     return PgenSource(path, (n, p))
 
 
-def file_beside(path: Path, *suffixes: str) -> Path:
+def sister_file(path: Path, *suffixes: str) -> Path:
     """The first of some files of the same name that exists."""
     for suffix in suffixes:
         if (found := path.with_suffix(suffix)).exists():
@@ -101,13 +101,13 @@ def file_beside(path: Path, *suffixes: str) -> Path:
 
 def samples(X: Any) -> SampleFile:
     """What the .psam file says of the samples, or the .fam file in its place."""
-    psam = file_beside(Path(os.fspath(X)), ".psam", ".fam")
+    psam = sister_file(Path(os.fspath(X)), ".psam", ".fam")
     return SampleFile(psam.name, read_psam(psam))
 
 
 def variants(X: Any) -> Iterator[Variant]:
     """The variants of the .pvar file, or of the .bim file in its place, one by one."""
-    path = file_beside(Path(os.fspath(X)), ".pvar", ".bim")
+    path = sister_file(Path(os.fspath(X)), ".pvar", ".bim")
     head = ["CHROM", "ID", "CM", "POS", "ALT", "REF"]  # a .bim file
     with path.open("rb") as file:
         for k, line in enumerate(file, start=1):

@@ -119,14 +119,14 @@ def open_source(X: Any, *, exclude: Sequence[str] = ()) -> Source:
 
 
 def read_target(X: Any, name: str) -> Any:
-    """The response stored beside the columns, by name.
+    """The response stored next to the columns, by name.
 
     Parameters
     ----------
     X : path or object
         Parquet and Arrow: a column. AnnData: a column of ``obs``. Zarr: the response kept by
         `convert`. PLINK: ``"phenotype"`` and ``"sex"``, the last columns of the ``.fam`` file; a
-        column of the ``.psam`` file, or of the ``.sample`` file beside a ``.bgen``.
+        column of the ``.psam`` file, or of the ``.sample`` file next to a ``.bgen``.
     name : str
 
     Returns
@@ -143,8 +143,8 @@ def read_target(X: Any, name: str) -> Any:
     return read(name)
 
 
-def names_beside(X: Any) -> list[str]:
-    """Names that `read_target` knows: of columns that are kept beside the table.
+def stored_names(X: Any) -> list[str]:
+    """Names that `read_target` knows: of columns that are stored next to the table.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def names_beside(X: Any) -> list[str]:
     """
     if (samples := sample_file(X)) is not None:
         return samples.names
-    read = able(X, "names_beside")
+    read = able(X, "stored_names")
     return [] if read is None else list(read())
 
 
@@ -173,7 +173,7 @@ def sample_file(X: Any) -> SampleFile | None:
 
 
 def main_target(X: Any) -> str | None:
-    """The name of the response that files of genotypes keep beside them; None without any."""
+    """The name of the response that files of genotypes keep next to them; None without any."""
     samples = sample_file(X)
     return None if samples is None else next(iter(samples.traits), None)
 

@@ -163,7 +163,7 @@ def read_target(X: Any, name: str) -> Any:
     return as_response(kept[name])
 
 
-def names_beside(X: Any) -> list[str]:
+def stored_names(X: Any) -> list[str]:
     """The name of the response kept in the attribute 'target'."""
     return list(open_array(X).attrs.get(TARGET, {}))
 
