@@ -262,6 +262,16 @@ def test_findings_without_confidence_say_so(answers):
     assert "was not computed" in answer.to_console()
 
 
+def test_a_model_without_findings_shows_its_products_and_the_name_of_y(rng):
+    X = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
+    y = pd.Series(X.a * X.b + X.c + 0.2 * rng.normal(size=200), name="growth")
+    model = GradientSiftRegressor().fit(X, y)
+    answer = explain(model, X, y)
+    assert "predict growth" in answer.headline
+    assert {f.name for f in answer.findings} >= {"a × b", "c"}
+    assert explain(model, X, y, target="cm").target == "cm"
+
+
 def test_sizes_add_up_with_the_values_beside_them(answers):
     """'+63 (47 to 78)  122 → 185': the difference of what is printed."""
     lines = answers["diabetes"].to_console(100).split("\n")

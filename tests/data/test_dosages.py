@@ -107,7 +107,9 @@ def test_pgen_files_that_are_refused(tmp_path):
         open_source(path)
     change(pvar, "g4\tA\tG,T", "g4\tA\tG")
     change(psam, "s59\n", "")
-    with pytest.raises(ValueError, match="of 60 samples, but the files next to it list 30 variants"):
+    with pytest.raises(
+        ValueError, match="of 60 samples, but the files next to it list 30 variants"
+    ):
         open_source(path)
     psam.rename(tmp_path / "x.psam.zst")
     with pytest.raises(ValueError, match="zst-decompress"):

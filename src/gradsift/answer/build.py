@@ -185,7 +185,7 @@ def explain(
     names: Sequence[str] | None = None,
     feature_groups: Sequence[str] | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
-    target: str | Sequence[str] = "y",
+    target: str | Sequence[str] | None = None,
     **fit_params: Any,
 ) -> Answer:
     """What a fitted model found: which variables, how sure that is, and what each of them does.
@@ -205,8 +205,8 @@ def explain(
     levels : mapping of str to sequence of str, optional
         What the numbers 0, 1, ... of columns of ordered categories stand for; None = as the model
         knows them.
-    target : str or sequence of str
-        What the response is called; each of several outcomes.
+    target : str or sequence of str, optional
+        What the response is called; each of several outcomes. None = the name of a series, or y.
     **fit_params
         What else `fit` was given, of these rows: `sample_weight`, `groups`, `covariates`, `offset`;
         `exposure` of counts; `event`, `entry` and `strata` of survival times.
@@ -241,6 +241,9 @@ def explain(
     if names is None:
         names = getattr(model, "feature_names_in_", None)
     groups_of = feature_groups or getattr(model, "feature_groups_", None)
+    if target is None:
+        name = getattr(y, "name", None)
+        target = name if isinstance(name, str) and name else "y"
     return make_answer(
         model, source, sample, names=names, feature_groups=groups_of, levels=levels, target=target
     )
@@ -440,12 +443,17 @@ def count_variables(model: BaseEstimator, columns: Columns, kept: Sequence[int])
 
 def claims_of(model: BaseEstimator, columns: Columns, selected: Sequence[int]) -> list[Claim]:
     """Findings of the model, one for each set of variables and each pair; of a model without
-    findings, the selected variables.
+    findings, the selected products and variables.
     """
     found = getattr(model, "findings_", None)
-    if found is None:
-        return [Claim((k,), (None,), None) for k in selected[:MOST_FINDINGS]]
     claims: list[Claim] = []
+    if found is None:
+        for pair in getattr(model, "interactions_", ()):
+            first, *second = columns.keys([pair.first, pair.second])
+            claim = Claim((first,), (None,), None, *second)
+            if second and not any(same_claim(claim, known) for known in claims):
+                claims.append(claim)
+        return [*claims, *(Claim((k,), (None,), None) for k in selected)][:MOST_FINDINGS]
     for f in found:
         sums: dict[int, float] = {}
         for k, weight in zip(f.columns.tolist(), f.members.tolist()):

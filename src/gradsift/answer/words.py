@@ -389,7 +389,7 @@ def predicted(a: AnswerData, outcome: str) -> str:
 def confidence_meaning(a: AnswerData) -> str:
     """What confidence is, in one line."""
     if not a.has_confidence:
-        return "How sure this is was not computed."
+        return f"How sure this is was not computed{'' if a.source else ' (inference=True)'}."
     clear, likely, possible = (f"{100 * level:.0f}%" for level in (CLEAR, LIKELY, POSSIBLE))
     unclear = any(not shows_interval(f) for f in a.findings)
     where = ", for some outcome" if a.outcomes else ""
