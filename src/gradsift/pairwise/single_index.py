@@ -45,10 +45,10 @@ RIDGES = np.logspace(-6.0, 3.0, 37)
 """Penalties, in units of the variance of all coordinates."""
 CAUTION = 0.5
 """Standard errors that a link must gain to go on beyond the bulk of the samples. Links that are
-level there lose .009 of R2 on 200 fits of designs and .004 on 25 of real tables.
+level there lose about .01 of R2 on 200 fits of designs and .004 on 25 of real tables.
 """
 PLANES = (2, 3)
-"""Directions of local fits that are averaged with the index. Without, .009 and .001 are lost."""
+"""Directions of local fits that are averaged with the index; without, .01 and .001 are lost."""
 CLEARLY = 0.8
 """Their error is divided by it: directions were fitted to the sample that is left out."""
 STACKING_POWER = 0.1

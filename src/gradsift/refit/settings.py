@@ -57,7 +57,7 @@ class RefitSettings:
     linear_per_variable: float = -1.0
     """Nats per length scale that the linear kernel does without. Without this bonus R2 is the same
     (48 refit designs +.0008 (.0006), 40 folds of real tables +.005 (.006)), but 3 of 46 fits of
-    linear designs choose another kernel, and one of these needs two more directions.
+    linear designs choose another kernel.
     """
     rotation_rounds: int = 5
     """Rotations at most, each in the axes of the fit before. With one alone, the error of gradients
