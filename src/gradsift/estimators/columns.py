@@ -227,7 +227,6 @@ class ColumnMap:
 
     def findings(self, found: Findings) -> Findings:
         """Findings and confidences of the columns of the table."""
-        found = found.among(self.n_encoded)
         if self.encoder is None:
             return found
         each: dict[frozenset[int], Finding] = {}
@@ -257,7 +256,6 @@ class ColumnMap:
 
     def significance(self, found: Significance) -> Significance:
         """Tests of the columns of the table. The encoded columns of one column have one p-value."""
-        found = found.among(self.n_encoded)
         if self.encoder is None:
             return found
         tests: dict[int, ColumnTest] = {}

@@ -207,5 +207,6 @@ def significance(
             findings=[one.columns for one in findings or () if one.shape != PRODUCT],
             strict=strict,
             also=sample.columns.encoded(also).tolist(),
+            n_columns=sample.columns.n_encoded,
         )
     return sample.columns.significance(found)

@@ -249,7 +249,7 @@ def select(
         findings = find_from(fit.problem, found, sample, params.options.seed)
     if rate is not None:
         say("testing each variable given the best model without it")
-        significance = column_significance(fit, sample.response.codes).among(columns.n_encoded)
+        significance = column_significance(fit, sample.response.codes, n_columns=columns.n_encoded)
         found = selected_by_tests(found, significance, rate, columns.always)
     found = columns.limited(found, params.options.max_features)
     return found, Inference(association, significance, findings)
@@ -259,8 +259,14 @@ def find_from(problem: Sift, found: SiftResult, sample: Sample, seed: int) -> Fi
     """Findings of a sift, from the terms that it selected before tests or limits."""
     response = sample.independent().response
     noise = 1.0 if isinstance(response, Likelihood) else None  # in units of the working response
-    every = find(problem, found.groups, codes=response.codes, noise=noise, seed=seed)
-    return every.among(sample.columns.n_encoded)
+    return find(
+        problem,
+        found.groups,
+        codes=response.codes,
+        noise=noise,
+        n_columns=sample.columns.n_encoded,
+        seed=seed,
+    )
 
 
 def known_classes(sample: Sample) -> Classes | None:

@@ -8,8 +8,7 @@ partial residuals of the sift.
 The features of a candidate are those of the sift, orthonormal within the column and orthogonal to
 the columns that are always kept: A (M, n), M features of all candidates together. Bayesian variable
 selection needs the rows through G = A A' (M, M) and U = A Y (M, q) alone (sufficient statistics;
-George and McCulloch 1997). Both are summed over blocks of rows, so that a draw (`gibbs`) costs the
-same for 60 rows and for 60,000.
+George and McCulloch 1997), so that a draw (`gibbs`) costs the same for 60 rows and for 60,000.
 
 References
 ----------
@@ -18,8 +17,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -29,151 +28,29 @@ from gradsift._run.passes import each_block
 from gradsift.data import ArraySource
 from gradsift.data.source import BesideSource
 from gradsift.inference.settings import EffectPrior, FindingSettings, univariate_prior
-from gradsift.protocols import Array, IntArray, Source
-from gradsift.sift import PARTS, ChosenGroup
-from gradsift.sift.criterion import SiftResponse, robust_fit
+from gradsift.protocols import Array, IntArray
+from gradsift.sift import PARTS, ChosenGroup, Sift
+from gradsift.sift.criterion import robust_fit
 from gradsift.sift.features import (
     BLOCK_VALUES,
     N_BINS,
     Columns,
-    antiderivatives,
     at_a_time,
-    knots,
-    known_mean,
     largest,
-    unit_known,
+    make_unit,
+    mean_filled,
     univariate_scores,
-    whitener,
 )
 from gradsift.sift.groups import Groups, Levels, Support, least_squares, pool, with_products
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
 
 Single = NDArray[np.float32]
-Raw = Callable[[slice, slice], Array]
-"""From some rows and some candidates to their raw features (k, f, rows)."""
 
-FEATURE_VALUES = 3_000_000
-"""Memory: feature values made at a time (24 MB, and some temporaries of that size)."""
-
-# --------------------------------------------------------------------------- orthonormal features
-
-
-class Basis:
-    """Linear maps from the raw features of k candidates (k, f, n) to orthonormal ones.
-
-    Raw features are centred, projected on the complement of the kept columns and made orthonormal
-    within each candidate: each part is first made orthogonal to the parts before it, then turned to
-    its principal axes.
-    """
-
-    def __init__(self, k: int, starts: Sequence[int], f: int, kept: Array, rows: Rows) -> None:
-        self.kept, self.rows, self.starts = kept, rows, starts
-        self.mean, self.map = np.zeros((k, f, 1)), np.zeros((k, f, f))
-        self.given = np.zeros((k, f, len(kept)))
-
-    def centred(self, P: Array, some: slice, which: slice) -> Array:
-        """Raw features of some candidates and rows less their means, scaled by root weight."""
-        root = self.rows.root
-        scale = root if isinstance(root, float) else root[which]
-        return np.nan_to_num(P - self.mean[some]) * scale
-
-    def fit(
-        self, some: slice, P: Array, sift_settings: SiftSettings, settings: FindingSettings
-    ) -> None:
-        """Learn the map of some candidates from their raw features of all rows."""
-        total, (w, f, n) = self.rows.total, P.shape
-        self.mean[some] = known_mean(P.reshape(-1, n).T, self.rows).reshape(w, f, 1)
-        P = self.centred(P, some, slice(None))
-        cov = P @ P.transpose(0, 2, 1) / total
-        first = whitener(cov, sift_settings)
-        first = orthonormal_map(transformed(cov, first), self.starts, settings.least_length) @ first
-        given = first @ (P @ self.kept.T / total)
-        rest = transformed(cov, first) - given @ given.transpose(0, 2, 1)
-        second = orthonormal_map(rest, self.starts, settings.least_adjusted_length)
-        self.map[some], self.given[some] = second @ first, second @ given
-
-    def features(self, P: Array, which: slice) -> Single:
-        """Unit features (k f, m) of some rows from their raw features (k, f, m)."""
-        A = self.map @ self.centred(P, slice(None), which) - self.given @ self.kept[:, which]
-        A /= np.sqrt(self.rows.total)
-        return A.reshape(-1, A.shape[2]).astype(np.float32)
-
-
-def transformed(cov: Array, T: Array) -> Array:
-    """Covariances (k, f, f) of features after maps T (k, f, f)."""
-    return np.asarray(T @ cov @ T.transpose(0, 2, 1))
-
-
-def orthonormal_map(cov: Array, starts: Sequence[int], least: float) -> Array:
-    """T (k, f, f) such that features with covariances `cov` (k, f, f) become orthonormal.
-
-    Each part, from one of `starts` to the next, is made orthogonal to earlier parts and turned to
-    its principal axes. Axes of a squared length below `least` become zero.
-    """
-    f = cov.shape[1]
-    T = np.zeros_like(cov)
-    for first, end in zip(starts, [*starts[1:], f], strict=True):
-        before = T[:, :first]
-        E = np.eye(f)[first:end] - (cov[:, first:end] @ before.transpose(0, 2, 1)) @ before
-        values, vectors = np.linalg.eigh(E @ cov @ E.transpose(0, 2, 1))
-        scale = np.where(values > least, 1 / np.sqrt(np.maximum(values, least)), 0.0)
-        T[:, first:end] = (vectors * scale[:, None, :]).transpose(0, 2, 1)[:, ::-1] @ E
-    return T
-
-
-def kept_features(source: Source, columns: Sequence[int], rows: Rows) -> Array:
-    """Orthonormal rows (m, n) that span the columns that are always kept."""
-    X = np.nan_to_num(Columns(source, rows).known(np.array(columns, dtype=np.intp)))
-    X = (X - rows.mean(X)).T * rows.root
-    values, vectors = np.linalg.eigh(X @ X.T / rows.total)
-    used = values > 1e-6
-    return np.asarray((vectors[:, used] / np.sqrt(values[used])).T @ X)
-
-
-def fitted_basis(
-    raw: Raw,
-    k: int,
-    starts: Sequence[int],
-    f: int,
-    kept: Array,
-    rows: Rows,
-    sift_settings: SiftSettings,
-    settings: FindingSettings,
-) -> Basis:
-    """The basis of k candidates with f raw features each, whose parts begin at `starts`."""
-    basis = Basis(k, starts, f, kept, rows)
-    step = max(1, FEATURE_VALUES // (f * rows.count))
-    for first in range(0, k, step):
-        some = slice(first, min(first + step, k))
-        basis.fit(some, raw(slice(None), some), sift_settings, settings)
-    return basis
-
-
-# -------------------------------------------------------------- the response, the fit of the sift
+# ---------------------------------------------------------------------------- the fit of the sift
 
 Fits = dict[tuple[int, ...], Array]
 """Fitted values (n, q) of each variable, or pair of variables, that the sift selected."""
-
-
-@dataclass(frozen=True)
-class WorkingResponse:
-    """A response of least squares.
-
-    Attributes
-    ----------
-    values : (n, q) array
-        Of mean zero, rows scaled by root weight.
-    noise : float or None
-        Variance of the noise, where it is known (1 / information of a working response); None = it
-        is integrated out.
-    entropy : float or None
-        Entropy of labels, in nats: no model can gain more log likelihood. None for numbers.
-    """
-
-    values: Array
-    noise: float | None = None
-    entropy: float | None = None
 
 
 @dataclass(frozen=True)
@@ -207,9 +84,11 @@ class Candidates:
     total: float
     """Squared length of the response."""
     noise: float | None
-    """Variance of the noise, where it is known."""
+    """Variance of the noise, where it is known (1 / information of a working response); None = it
+    is integrated out.
+    """
     entropy: float | None
-    """Nats of the labels."""
+    """Entropy of labels, in nats: no model can gain more log likelihood. None for numbers."""
     elsewhere: float
     """Sum of the Bayes factors of the columns that are no candidates, over p."""
 
@@ -220,14 +99,12 @@ class Candidates:
         return np.asarray(np.abs(self.gram[: K * f : f, : K * f : f]))
 
 
-def sift_fits(
-    source: Source, response: SiftResponse, chosen: Sequence[ChosenGroup]
-) -> tuple[Array, Fits]:
+def sift_fits(problem: Sift, chosen: Sequence[ChosenGroup]) -> tuple[Array, Fits]:
     """The winsorised response (n, q), and the fitted values of each term that was selected."""
     if not chosen:
-        return response.start, {}
-    groups, support = chosen_groups(source, response, chosen)
-    Y = robust_fit(groups, support, response)[1]
+        return problem.response.start, {}
+    groups, support = chosen_groups(problem.table, chosen)
+    Y = robust_fit(groups, support, problem.response)[1]
     Z = groups.stack(support)
     B = least_squares(Z, Y, groups.rows.total, groups.table.settings.ridge)
     fits: Fits = {}
@@ -238,12 +115,9 @@ def sift_fits(
     return Y, fits
 
 
-def chosen_groups(
-    source: Source, response: SiftResponse, chosen: Sequence[ChosenGroup]
-) -> tuple[Groups, Support]:
+def chosen_groups(table: Columns, chosen: Sequence[ChosenGroup]) -> tuple[Groups, Support]:
     """The groups that the sift chose, with their features; they need no levels any more."""
     columns = np.array(sorted({v for g in chosen for v in g.variables}), dtype=np.intp)
-    table = Columns(source, response.rows, response.settings)
     groups = pool(table, columns, Levels(np.zeros(3), np.zeros(3)))
     pairs = {(g.variables[0], g.variables[1]): 0.0 for g in chosen if g.part == "product"}
     values = dict(zip(columns.tolist(), table.known(columns).T, strict=True))
@@ -262,57 +136,48 @@ def chosen_groups(
 
 
 def choose_columns(
-    source: Source,
+    table: Columns,
     Y: Array,
     fits: Fits,
-    rows: Rows,
     excluded: Sequence[int],
     p: int,
-    sift_settings: SiftSettings,
     settings: FindingSettings,
 ) -> tuple[IntArray, float]:
     """Candidate columns, sorted, and the sum of the Bayes factors of the others over p."""
-    n = rows.count
     chosen = sorted({v for key in fits for v in key})
-    free = np.setdiff1d(np.arange(source.shape[1]), np.array(excluded, dtype=np.intp))
-    most = min(settings.columns, max(settings.least_columns, settings.values // n))
+    free = np.delete(np.arange(table.source.shape[1]), list(excluded))
+    most = min(settings.columns, max(settings.least_columns, settings.values // table.rows.count))
     most = max(most, 2 * len(chosen))
     if len(free) <= most:
         return free, 0.0
-    best, residual = scan(source, Y, fits, rows, sift_settings, settings)
+    best, residual = scan(table, Y, fits, settings)
     best[chosen], best[list(excluded)] = np.inf, -np.inf
     columns = largest(best, most)
     rest = np.setdiff1d(free, columns)
     return columns, float(np.exp(np.minimum(residual[rest], 700.0)).sum() / p)
 
 
-def scan(
-    source: Source,
-    Y: Array,
-    fits: Fits,
-    rows: Rows,
-    sift_settings: SiftSettings,
-    settings: FindingSettings,
-) -> tuple[Array, Array]:
+def scan(table: Columns, Y: Array, fits: Fits, settings: FindingSettings) -> tuple[Array, Array]:
     """Two log Bayes factors (p,) of every column, in one pass: the largest one against the
     response, the residual and each partial residual; and that against the residual.
     """
+    source, rows = table.source, table.rows
     if isinstance(source, BesideSource):
         sides = (source.base, ArraySource(source.more))
-        parts = [scan(side, Y, fits, rows, sift_settings, settings) for side in sides]
+        parts = [scan(replace(table, source=side), Y, fits, settings) for side in sides]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
     n, p = source.shape
     rest = Y - sum(fits.values(), start=np.zeros_like(Y))
     R = np.stack([Y, rest, *(rest + fit for fit in fits.values())], axis=1)  # (n, b, q)
-    prior = univariate_prior(rows.total, sift_settings.part_sizes, settings)
+    prior = univariate_prior(rows.total, table.settings.part_sizes, settings)
     best, residual = np.zeros(p), np.zeros(p)
     found: Iterator[tuple[slice, Array]]
-    counted = Columns(source, rows, sift_settings).genotype_scores(R.reshape(len(R), -1))
+    counted = table.genotype_scores(R.reshape(len(R), -1))
     if counted is not None:
-        found = ((where, factors_of(R, U, rows, sift_settings, prior)) for where, U in counted)
+        found = ((where, factors_of(R, U, rows, table.settings, prior)) for where, U in counted)
     else:
-        job = partial(scan_block, R, rows, sift_settings, prior)
-        width = at_a_time(source, BLOCK_VALUES, sift_settings.n_features * min(n, N_BINS) + 4 * n)
+        job = partial(scan_block, R, rows, table.settings, prior)
+        width = at_a_time(source, BLOCK_VALUES, table.settings.n_features * min(n, N_BINS) + 4 * n)
         found = each_block(source, lambda _: job, width=width)
     for where, factors in found:
         best[where], residual[where] = factors.max(axis=0), factors[1]
@@ -359,93 +224,107 @@ def neighbouring_pairs(pairs: Sequence[tuple[int, ...]], X: Array, count: int) -
 # ---------------------------------------------------------------------------- inner products
 
 
-def raw_features(
-    X: Array, lines: Array | None, pairs: IntArray, centres: Array, settings: SiftSettings
-) -> tuple[Raw, Raw]:
-    """Raw features of clipped columns X (n, K), and of products of pairs of them, as functions of
-    rows and candidates; linear features are those of `lines` (n, K) where these are given.
+def kept_features(table: Columns, columns: Sequence[int]) -> Array:
+    """Orthonormal rows (m, n) that span the columns that are always kept."""
+    X = np.nan_to_num(table.known(np.array(columns, dtype=np.intp)))
+    X = (X - table.rows.mean(X)).T * table.rows.root
+    values, vectors = np.linalg.eigh(X @ X.T / table.rows.total)
+    used = values > 1e-6
+    return np.asarray((vectors[:, used] / np.sqrt(values[used])).T @ X)
+
+
+def unit_features(
+    Z: Array, starts: Sequence[int], kept: Array, total: float, settings: FindingSettings
+) -> Single:
+    """Features (k f, n) of length 1 from those of k candidates, Z (k, f, n): orthonormal within
+    each candidate, part by part, and orthogonal to the kept columns.
     """
+    Z = orthonormal_map(Z @ Z.transpose(0, 2, 1) / total, starts, settings.least_length) @ Z
+    Z -= (Z @ kept.T / total) @ kept
+    rest = Z @ Z.transpose(0, 2, 1) / total
+    Z = orthonormal_map(rest, starts, settings.least_adjusted_length) @ Z
+    return (Z / np.sqrt(total)).astype(np.float32).reshape(-1, Z.shape[2])
 
-    def univariate(which: slice, some: slice) -> Array:
-        P = antiderivatives(X[which, some], centres[:, some], settings)
-        if lines is not None:
-            P[:, 0] = lines[which, some].T
-        return P
 
-    def products(which: slice, some: slice) -> Array:
+def orthonormal_map(cov: Array, starts: Sequence[int], least: float) -> Array:
+    """T (k, f, f) such that features with covariances `cov` (k, f, f) become orthonormal.
+
+    Each part, from one of `starts` to the next, is made orthogonal to earlier parts and turned to
+    its principal axes. Axes of a squared length below `least` become zero.
+    """
+    f = cov.shape[1]
+    T = np.zeros_like(cov)
+    for first, end in zip(starts, [*starts[1:], f], strict=True):
+        before = T[:, :first]
+        E = np.eye(f)[first:end] - (cov[:, first:end] @ before.transpose(0, 2, 1)) @ before
+        values, vectors = np.linalg.eigh(E @ cov @ E.transpose(0, 2, 1))
+        scale = np.where(values > least, 1 / np.sqrt(np.maximum(values, least)), 0.0)
+        T[:, first:end] = (vectors * scale[:, None, :]).transpose(0, 2, 1)[:, ::-1] @ E
+    return T
+
+
+def all_features(
+    table: Columns,
+    columns: IntArray,
+    X: Array,
+    pairs: IntArray,
+    kept: Array,
+    settings: FindingSettings,
+) -> Single:
+    """Unit features (M, n) of some columns, whose clipped values are X (n, K), then of the products
+    of pairs of them.
+    """
+    rows, f = table.rows, table.settings.n_features
+    A = np.empty((len(columns) * f + len(pairs), rows.count), dtype=np.float32)
+    univariate, products = A[: len(columns) * f], A[len(columns) * f :]
+    starts = [part.start for part in table.settings.parts]
+    for where, Z in table.features(columns):
+        some = slice(where.start * f, where.stop * f)
+        univariate[some] = unit_features(Z, starts, kept, rows.total, settings)
+    step = max(1, BLOCK_VALUES // rows.count)
+    for some in (slice(start, start + step) for start in range(0, len(pairs), step)):
         first, second = pairs[some].T
-        return (X[which, first] * X[which, second]).T[:, None, :]
-
-    return univariate, products
-
-
-def inner_products(
-    raw: tuple[Raw, Raw], bases: tuple[Basis, Basis], Y: Array, root: Array | float
-) -> tuple[Array, Array, Array]:
-    """Inner products (M, M) of all unit features, those with the response Y (n, q), (M, q), and the
-    sums of their cubes, (M,); summed over blocks of rows, whose root weights are `root`.
-    """
-    M, every = sum(basis.mean[:, :, 0].size for basis in bases), slice(None)
-    gram, scores, third = np.zeros((M, M)), np.zeros((M, Y.shape[1])), np.zeros(M)
-    step = max(1, FEATURE_VALUES // M)
-    for which in (slice(start, start + step) for start in range(0, len(Y), step)):
-        A = np.concatenate(
-            [basis.features(make(which, every), which) for make, basis in zip(raw, bases)]
-        )
-        gram += A @ A.T
-        scores += A @ Y[which].astype(np.float32)
-        third += np.einsum(
-            "mn,mn,mn->m", A, A, A / (root if isinstance(root, float) else root[which])
-        )
-    return gram, scores, third
+        H = make_unit(mean_filled(X[:, first] * X[:, second], rows), rows).T * rows.root
+        products[some] = unit_features(H[:, None], [0], kept, rows.total, settings)
+    return A
 
 
-def score_skewness(response: WorkingResponse, third: Array, rows: Rows) -> Array | None:
-    """Third moments of scores, from those of features and of the response; None of numbers."""
-    if response.entropy is None:
-        return None
-    Y, root = response.values, rows.column_root
-    cubes, squares = (Y**3 / root).sum(axis=0), np.square(Y).sum(axis=0)
+def score_skewness(A: Single, Y: Array, rows: Rows) -> Single:
+    """Third cumulants (q, M) of the scores A Y over 3, rows scaled."""
+    third = np.einsum("mn,mn,mn->m", A, A, A / rows.root, dtype=np.float64)
+    cubes, squares = (Y**3 / rows.column_root).sum(axis=0), np.square(Y).sum(axis=0)
     lopsided = np.sqrt(rows.total) * cubes / squares**1.5
     return np.asarray((lopsided[:, None] * third / 3).astype(np.float32))
 
 
 def make_candidates(
-    source: Source,
-    response: WorkingResponse,
+    table: Columns,
+    Y: Array,
     terms: Sequence[tuple[int, ...]],
     columns: IntArray,
     kept: Array,
-    rows: Rows,
-    sift_settings: SiftSettings,
     settings: FindingSettings,
+    *,
+    noise: float | None = None,
+    entropy: float | None = None,
 ) -> Candidates:
     """Inner products of the features of some columns, and of products like those among the terms
-    that the sift selected.
+    that the sift selected, with a response Y (n, q) of mean zero, rows scaled.
     """
-    X = Columns(source, rows, sift_settings).known(columns)
+    X, rows = table.known(columns), table.rows
     place = {int(c): i for i, c in enumerate(columns)}
     inside = [tuple(place[v] for v in term) for term in terms]
     pairs = neighbouring_pairs([t for t in inside if len(t) == 2], X, settings.neighbours)
-    lines = None
-    if not sift_settings.clip_lines:
-        lines = unit_known(rows.take(source.columns(columns)), rows)
-    raw = raw_features(X, lines, pairs, knots(X, rows, sift_settings), sift_settings)
-    part = np.repeat(np.arange(3), sift_settings.part_sizes)
-    starts = [part.start for part in sift_settings.parts]
+    part = np.repeat(np.arange(3), table.settings.part_sizes)
     K, f, P = len(columns), len(part), len(pairs)
-    bases = (
-        fitted_basis(raw[0], K, starts, f, kept, rows, sift_settings, settings),
-        fitted_basis(raw[1], P, [0], 1, kept, rows, sift_settings, settings),
-    )
-    gram, scores, third = inner_products(raw, bases, response.values, rows.root)
-    present = (np.diagonal(gram) > settings.least_length)[: K * f].reshape(K, f)
+    A = all_features(table, columns, X, pairs, kept, settings)
+    present = (np.einsum("mn,mn->m", A, A) > settings.least_length)[: K * f].reshape(K, f)
     # leave out features that are zero in all columns, but for the first of each part
     used = present.any(axis=0) | (np.diff(part, prepend=-1) > 0)
-    chosen = np.concatenate([np.tile(used, K), np.ones(P, dtype=bool)])
-    gram, scores, third = gram[np.ix_(chosen, chosen)], scores[chosen], third[chosen]
+    if not used.all():
+        A = A[np.concatenate([np.tile(used, K), np.ones(P, dtype=bool)])]
     present, part = present[:, used], part[used]
-    M, f = len(gram), len(part)
+    M, f = len(A), len(part)
     index = np.full((K + P + 1, f), M)
     index[:K] = np.arange(K * f).reshape(K, f)
     index[K : K + P, 0] = K * f + np.arange(P)
@@ -457,17 +336,17 @@ def make_candidates(
     return Candidates(
         columns=columns,
         pairs=pairs,
-        gram=np.concatenate([gram, np.zeros((1, M))]).astype(np.float32),
-        scores=np.ascontiguousarray(scores.T, dtype=np.float32),
+        gram=np.concatenate([A @ A.T, np.zeros((1, M), dtype=np.float32)]),
+        scores=Y.T.astype(np.float32) @ A.T,
         index=index,
         part=part,
         counts=np.stack([present[:, part == g].sum(axis=1) for g in range(3)]).astype(float),
-        skewness=score_skewness(response, third, rows),
+        skewness=None if entropy is None else score_skewness(A, Y, rows),
         start=np.array(start, dtype=np.intp),
         n=max(rows.total - len(kept), 2.0),
-        p=source.shape[1],
-        total=float(np.square(response.values).sum()),
-        noise=response.noise,
-        entropy=response.entropy,
+        p=table.source.shape[1],
+        total=float(np.square(Y).sum()),
+        noise=noise,
+        entropy=entropy,
         elsewhere=0.0,
     )

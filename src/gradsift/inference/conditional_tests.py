@@ -35,7 +35,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Self
 
 import numpy as np
 
@@ -48,8 +47,7 @@ from gradsift.inference.score_tests import (
     best_product,
     product_tests,
     relationship,
-    residual_of_labels,
-    residual_of_numbers,
+    residual_of,
     self_normalised,
     univariate_tests,
 )
@@ -94,6 +92,8 @@ class ColumnTester:
         Clipped values of the pooled columns, for products.
     K : Relationship or None
         Relationship of the rows over all columns.
+    n_columns : int
+        The first columns. Those that follow are covariates, which reduced models do not list.
     settings : ColumnTestSettings
     columns : dict
         A cache of `column`.
@@ -103,27 +103,13 @@ class ColumnTester:
     codes: IntArray | None
     X: Single
     K: Relationship | None
+    n_columns: int
     settings: ColumnTestSettings
     columns: dict[int, tuple[Array, Array]] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, fit: SiftFit, codes: IntArray | None, settings: ColumnTestSettings) -> Self:
-        """Read the pooled columns, and compute the relationship of the rows."""
-        sift = fit.problem
-        pooled = sift.table.single(fit.reduced.pool.columns)
-        K = relationship(sift.source, sift.response.rows, sift.settings, settings)
-        return cls(fit, codes, pooled, K, settings)
 
     @property
     def sift(self) -> Sift:
         return self.fit.problem
-
-    def relationship_without(self, excluded: frozenset[int]) -> Relationship | None:
-        """The relationship by all columns but these."""
-        if self.K is None or not excluded:
-            return self.K
-        table = self.sift.table
-        return self.K.without(table.clipped(np.array(sorted(excluded))) * table.rows.column_root)
 
     def column(self, k: int) -> tuple[Array, Array]:
         """Clipped values (n,) of column k, NaN where missing, and its univariate features
@@ -153,9 +139,11 @@ class ColumnTester:
         that were searched for.
         """
         weight = self.sift.response.rows.weights
-        df = self.sift.settings.searched_df * searched
-        residual_of = residual_of_numbers if self.codes is None else residual_of_labels
-        return [residual_of(y, terms, weight, df, K, self.settings) for y in self.responses(model)]
+        df, labels = self.sift.settings.searched_df * searched, self.codes is not None
+        return [
+            residual_of(y, terms, weight, df, K, self.settings, labels=labels)
+            for y in self.responses(model)
+        ]
 
     def test(self, k: int, excluded: frozenset[int], second: bool) -> ReducedModel:
         """The test of column k given the model without the excluded columns; in the second round,
@@ -167,23 +155,23 @@ class ColumnTester:
             chosen = self.fit
             terms = np.column_stack([terms, chosen.features(excluded)])
             known |= set(chosen.selected.tolist()) - excluded
-        K = self.relationship_without(excluded)
+        K, table, start = self.K, self.sift.table, self.sift.response.start
+        if K is not None:
+            others = table.clipped(np.array(sorted(excluded))) * table.rows.column_root
+            K = K.without(others)
         residuals = self.residuals(model, terms, len(known), K)
         parts = np.min([self.parts(k, excluded, sorted(known), one) for one in residuals], axis=0)
-        parts = parts + np.log(len(residuals)) - np.log(self.shares)
+        level = np.maximum(shares(self.sift.interactions, self.sift.settings), 1e-300)
+        parts = parts + np.log(len(residuals)) - np.log(level)
         best = int(np.argmin(parts))
+        left = np.square(model.residual).sum() / max(np.square(start).sum(), 1e-300)
         return ReducedModel(
-            columns=tuple(model.selected.tolist()),
-            unexplained=self.unexplained(model),
+            columns=tuple(v for v in model.selected.tolist() if v < self.n_columns),
+            unexplained=float(left),
             background=max(0.0 if one.white is None else one.white.share for one in residuals),
             part=PARTS[best],
             log_p=float(min(parts[best], 0.0)),
         )
-
-    @property
-    def shares(self) -> Array:
-        """(4,) shares of the level of linear, quadratic and local effects and of products."""
-        return np.maximum(shares(self.sift.interactions, self.sift.settings), 1e-300)
 
     def parts(
         self, k: int, excluded: frozenset[int], known: list[int], residual: Residual
@@ -197,11 +185,6 @@ class ColumnTester:
         free = ~np.isin(columns, list(excluded))
         z2 = product_tests(residual, np.nan_to_num(x), self.X[:, free])
         return [*out, best_product(z2, columns[free], known, self.sift.n_columns)]
-
-    def unexplained(self, model: SiftFit) -> float:
-        """Residual variance of a model, over the variance of the response."""
-        start = self.sift.response.start
-        return float(np.square(model.residual).sum() / max(np.square(start).sum(), 1e-300))
 
     def candidates(self, also: Sequence[int]) -> tuple[list[int], Array]:
         """Columns to test, and approximate log p-values (p,) of all columns given the selected."""
@@ -241,6 +224,7 @@ def column_significance(
     findings: Sequence[IntArray] = (),
     strict: bool = False,
     also: Sequence[int] = (),
+    n_columns: int | None = None,
     settings: ColumnTestSettings = TESTS,
 ) -> Significance:
     """p- and q-values of the columns of a sift. Columns that are one variable have one p-value, and
@@ -258,12 +242,17 @@ def column_significance(
         One round only: each column given its reduced model alone.
     also : sequence of int
         Further columns to test.
+    n_columns : int, optional
+        The first columns, which results are for; those that follow are covariates, and always kept.
     settings : ColumnTestSettings
     """
     sift = fit.problem
     kept = sift.response.rows.kept
     codes = codes if codes is None or kept is None else codes[kept]
-    tester = ColumnTester.of(fit, codes, settings)
+    n_columns = sift.source.shape[1] if n_columns is None else n_columns
+    pooled = sift.table.single(fit.reduced.pool.columns)
+    K = relationship(sift.source, sift.response.rows, sift.settings, settings)
+    tester = ColumnTester(fit, codes, pooled, K, n_columns, settings)
     first = [int(columns[0]) for columns in findings]
     candidates, quick = tester.candidates([*also, *first])
     p, joint = sift.source.shape[1], sift.joint
@@ -287,10 +276,10 @@ def column_significance(
             break
     untested = ~np.isin(np.arange(p), candidates)
     return Significance(
-        p_values=np.exp(p_of(np.where(untested, quick, log_p))),
-        q_values=q_of(log_p),
-        finding_p_values=np.exp(p_of(np.where(untested, quick, log_finding))),
-        finding_q_values=q_of(once_each(log_finding, together)),
+        p_values=np.exp(p_of(np.where(untested, quick, log_p)))[:n_columns],
+        q_values=q_of(log_p)[:n_columns],
+        finding_p_values=np.exp(p_of(np.where(untested, quick, log_finding)))[:n_columns],
+        finding_q_values=q_of(once_each(log_finding, together))[:n_columns],
         tests=tuple(sorted(tests.values(), key=lambda t: (t.alone.log_p, t.column))),
         products=tested_products(tester),
     )
@@ -340,5 +329,6 @@ def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     found = [
         ProductTest(*pair, float(np.exp(one)), float(two))
         for pair, one, two in zip(pairs, log_p, q, strict=True)
+        if max(pair) < tester.n_columns
     ]
     return tuple(sorted(found, key=lambda t: (t.p_value, t.first, t.second)))

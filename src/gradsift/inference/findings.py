@@ -23,7 +23,6 @@ import numpy as np
 
 from gradsift.inference.candidates import (
     Candidates,
-    WorkingResponse,
     choose_columns,
     kept_features,
     make_candidates,
@@ -98,10 +97,6 @@ class Findings:
     findings: tuple[Finding, ...]
     confidence: Array
 
-    def among(self, p: int) -> Findings:
-        """The same without columns from number p on: covariates, which are in no finding."""
-        return replace(self, confidence=self.confidence[:p])
-
     def __len__(self) -> int:
         return len(self.findings)
 
@@ -118,6 +113,7 @@ def find(
     *,
     codes: IntArray | None = None,
     noise: float | None = None,
+    n_columns: int | None = None,
     seed: int = 0,
     settings: FindingSettings = DEFAULT,
 ) -> Findings:
@@ -136,47 +132,42 @@ def find(
     noise : float, optional
         Variance of the noise of the response, where it is known: of a working response
         1 / information.
+    n_columns : int, optional
+        The first columns, which confidences are for; those that follow are covariates.
     seed : int
         The same seed gives the same bits.
     """
-    source, response, always = problem.source, problem.response, problem.always
-    rows, p = response.rows, problem.n_columns
-    Z, fits = sift_fits(source, response, chosen)
-    kept = kept_features(source, always, rows)
-    fits = {key: given(fit, kept, rows) for key, fit in fits.items() if not {*always} & {*key}}
+    table, rows, always = problem.table, problem.response.rows, problem.always
+    every = table.source.shape[1]
+    kept = kept_features(table, always)
+
+    def given(values: Array) -> Array:
+        """Residuals of values (n, q) given the kept columns."""
+        return np.asarray(values - kept.T @ (kept @ values) / rows.total)
+
+    Y, fits = sift_fits(problem, chosen)
+    Y, fits = given(Y), {key: given(fit) for key, fit in fits.items() if not {*always} & {*key}}
     excluded = [*always, *problem.constant]
-    columns, elsewhere = choose_columns(
-        source, given(Z, kept, rows), fits, rows, excluded, p, problem.settings, settings
-    )
+    columns, elsewhere = choose_columns(table, Y, fits, excluded, problem.n_columns, settings)
+    confidence = np.isin(np.arange(every), always).astype(float)
     if len(columns) == 0:
-        return Findings((), np.isin(np.arange(source.shape[1]), always).astype(float))
-    working = working_response(given(Z, kept, rows), rows, codes, noise)
+        return Findings((), confidence[:n_columns])
+    entropy = None if codes is None else label_entropy(codes, rows)
     candidates = make_candidates(
-        source, working, [*fits], columns, kept, rows, problem.settings, settings
+        table, Y, [*fits], columns, kept, settings, noise=noise, entropy=entropy
     )
-    candidates = replace(candidates, p=p, elsewhere=elsewhere)
+    candidates = replace(candidates, p=problem.n_columns, elsewhere=elsewhere)
     draws = draw(candidates, problem.settings.part_sizes, seed, settings)
     found = summarise(candidates, draws, settings)
-    confidence = np.zeros(source.shape[1])
     confidence[candidates.columns] = found.confidence
-    confidence[list(always)] = 1.0
-    return replace(found, confidence=confidence)
+    return replace(found, confidence=confidence[:n_columns])
 
 
-def given(values: Array, kept: Array, rows: Rows) -> Array:
-    """Residuals of values (n, q) given the orthonormal rows of `kept` (m, n)."""
-    return np.asarray(values - kept.T @ (kept @ values) / rows.total)
-
-
-def working_response(
-    Z: Array, rows: Rows, codes: IntArray | None, noise: float | None
-) -> WorkingResponse:
-    """The winsorised response Z (n, q), with the entropy of labels."""
-    if codes is None:
-        return WorkingResponse(Z, noise)
+def label_entropy(codes: IntArray, rows: Rows) -> float:
+    """Entropy of labels (n,), in nats: the log likelihood that a perfect model would gain."""
     share = np.bincount(codes if rows.kept is None else codes[rows.kept], rows.weight) / rows.total
     share = share[share > 0]
-    return WorkingResponse(Z, noise, float(-rows.total * (share * np.log(share)).sum()))
+    return float(-rows.total * (share * np.log(share)).sum())
 
 
 def summarise(candidates: Candidates, draws: Draws, settings: FindingSettings) -> Findings:

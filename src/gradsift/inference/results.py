@@ -8,7 +8,7 @@ estimators and reports keep them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,10 +40,6 @@ class ReducedModel:
     part: str
     log_p: float
 
-    def among(self, p: int) -> ReducedModel:
-        """The same without columns from number p on: covariates, which are in every model."""
-        return replace(self, columns=tuple(k for k in self.columns if k < p))
-
 
 @dataclass(frozen=True)
 class ColumnTest:
@@ -63,10 +59,6 @@ class ColumnTest:
     together: tuple[int, ...]
     alone: ReducedModel
     as_finding: ReducedModel
-
-    def among(self, p: int) -> ColumnTest:
-        """The same, without columns from number p on."""
-        return replace(self, alone=self.alone.among(p), as_finding=self.as_finding.among(p))
 
 
 @dataclass(frozen=True)
@@ -144,16 +136,3 @@ class Significance:
             return f"chance is not excluded: {len(self.p_values):,} columns count as tests."
         best = ", ".join(map(name_of, test.alone.columns)) or "nothing"
         return f"{best} explains as much without {name_of(column)}."
-
-    def among(self, p: int) -> Significance:
-        """The same for the first p columns: those that follow are covariates."""
-        if len(self.p_values) == p:
-            return self
-        return Significance(
-            self.p_values[:p],
-            self.q_values[:p],
-            self.finding_p_values[:p],
-            self.finding_q_values[:p],
-            tuple(test.among(p) for test in self.tests if test.column < p),
-            tuple(t for t in self.products if max(t.first, t.second) < p),
-        )

@@ -32,6 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.special import betaincc, expit
 
 from gradsift._run.passes import each_block
@@ -52,49 +53,41 @@ LEAST_P = 1e-300
 
 @dataclass(frozen=True)
 class Relationship:
-    """The relationship matrix K (n, n) of the rows, itself or as its products with random vectors.
+    """The relationship matrix K (n, n) of the rows, by its products with some vectors.
 
     Attributes
     ----------
     products : (n, m) array
-        K times the random vectors, or K itself.
-    probe : (n, m) array or None
-        The random vectors; None where `products` is K.
+        K times the vectors.
+    probe : (n, m) array
+        The vectors: the columns of the identity, or random ones where rows are many.
     trace : float
         Trace of K.
     """
 
     products: Array
-    probe: Array | None
+    probe: Array
     trace: float
 
     def without(self, C: Array) -> Relationship:
         """K less C C', for columns C (n, k)."""
-        right = C if self.probe is None else self.probe.T @ C
-        trace = self.trace - float(np.square(C).sum())
-        return replace(self, products=self.products - C @ right.T, trace=trace)
+        products = self.products - C @ (C.T @ self.probe)
+        return replace(self, products=products, trace=self.trace - float(np.square(C).sum()))
 
     def scaled(self, rows: Array) -> Relationship:
         """K with its rows and columns multiplied by numbers (n,)."""
-        if self.probe is None:
-            return exactly(self.products * np.outer(rows, rows))
         # the products do not hold the diagonal: the trace is that of the approximation
-        L, rest = self.leading()
+        L, rest = self.factor()
         trace = float(np.square(L * rows[:, None]).sum() + rest * np.square(rows).sum())
         return Relationship(self.products * rows[:, None], self.probe / rows[:, None], trace)
 
-    def leading(self) -> tuple[Array, float]:
-        """L (n, m) and c of the approximation K ~ L L' + c I from random vectors."""
-        assert self.probe is not None
-        values, vectors = np.linalg.eigh(self.probe.T @ self.products)
-        kept = values > 1e-10 * max(float(values[-1]), 1e-300)
-        L = self.products @ (vectors[:, kept] / np.sqrt(values[kept]))
+    def factor(self) -> tuple[Array, float]:
+        """L (n, m) and c of K ~ L L' + c I; c = 0 where the vectors are the identity."""
+        gram = self.probe.T @ self.products
+        gram[np.diag_indices_from(gram)] += 1e-10 * max(float(gram.trace()), 1e-300)
+        root = np.linalg.cholesky(gram)
+        L = np.asarray(solve_triangular(root, self.products.T, lower=True).T)
         return L, max(self.trace - float(np.square(L).sum()), 0.0) / len(L)
-
-
-def exactly(K: Array) -> Relationship:
-    """A relationship that is known exactly."""
-    return Relationship(K, None, float(np.trace(K)))
 
 
 @dataclass(frozen=True)
@@ -104,7 +97,7 @@ class WhiteRows:
     Attributes
     ----------
     W : (n, m) array
-        W'D = 0, and W'r is white. m = n less the rank of D where K is known exactly.
+        W'D = 0, and W'r is white.
     share : float
         h, the share of the random effect.
     axes : (n, m) array or None
@@ -134,15 +127,15 @@ def relationship(
     n = rows.count
     if n > settings.most_rows:
         return None
-    probe = None
+    probe = np.eye(n)
     if n > settings.exact_rows:
         probe = np.random.default_rng(0).standard_normal((n, settings.probes))
 
     def products(X: Array) -> tuple[Array, float]:
         C = clipped(X, rows, sift_settings) * rows.column_root
-        return C @ (C.T if probe is None else C.T @ probe), float(np.square(C).sum())
+        return C @ (C.T @ probe if len(probe) > probe.shape[1] else C.T), float(np.square(C).sum())
 
-    K, trace = np.zeros((n, n if probe is None else settings.probes)), 0.0
+    K, trace = np.zeros_like(probe), 0.0
     for _, (part, size) in each_block(source, lambda _: products):
         K += part
         trace += size
@@ -192,11 +185,7 @@ def principal_axes(D: Array, K: Relationship) -> tuple[Array, Array, float]:
     """Principal axes (n, m) of K in the complement of D, their eigenvalues (m,), and the eigenvalue
     of all directions orthogonal to these axes and to D.
     """
-    if K.probe is None:
-        N = np.linalg.qr(D, mode="complete")[0][:, D.shape[1] :]
-        values, vectors = np.linalg.eigh(N.T @ K.products @ N)
-        return N @ vectors, np.maximum(values, 0.0), 0.0
-    L, rest = K.leading()
+    L, rest = K.factor()
     L = L - D @ (D.T @ L)
     values, vectors = np.linalg.eigh(L.T @ L)
     kept = values > 1e-10 * max(float(values[-1]), 1e-300)
@@ -270,56 +259,39 @@ def orthonormal(A: Array) -> Array:
     return np.asarray(U[:, s > 1e-6 * max(float(s[0]), 1e-300)])
 
 
-def residual_of_numbers(
-    Y: Array,
+def residual_of(
+    y: Array,
     terms: Array,
     weight: Array,
     searched: float,
     K: Relationship | None,
     settings: ColumnTestSettings = TESTS,
+    *,
+    labels: bool = False,
 ) -> Residual:
-    """Residual of numbers Y (n,) given a linear model in terms (n, df), rows unscaled."""
-    scale = np.sqrt(weight)
-    D = orthonormal(with_ones(terms) * scale[:, None])
-    y = Y * scale
-    r = y - D @ (D.T @ y)
-    centred = y - scale * (weight @ Y / weight.sum())
-    least = settings.least_residual * float(centred @ centred)
-    white = white_rows(r, D, K, float(weight.sum()) - len(weight), settings)
-    return Residual(D, r, scale, weight, least, searched, white, settings)
+    """Residual of numbers y (n,) given a linear model in terms (n, df), rows unscaled.
 
-
-def residual_of_labels(
-    labels: Array,
-    terms: Array,
-    weight: Array,
-    searched: float,
-    K: Relationship | None,
-    settings: ColumnTestSettings = TESTS,
-) -> Residual:
-    """Pearson residuals of labels (n,) in {0, 1} given a logistic model in terms (n, df): each in
-    units of the standard deviation of its label.
+    Of `labels` in {0, 1}, those of Pearson given a logistic model: each in units of the standard
+    deviation of its label, which is therefore never less than one.
     """
-    probability = logistic_probabilities(labels, terms, weight, settings)
-    sd = np.sqrt(probability * (1.0 - probability))
-    scale = np.sqrt(weight) * sd
+    root, total = np.sqrt(weight), float(weight.sum())
+    if labels:
+        Phi, least = with_ones(terms), settings.least_probability
+        beta = fit_binary(Phi, y, weight, settings.label_ridge, np.zeros(Phi.shape[1])).beta
+        probability = np.clip(expit((Phi @ beta)[:, 0]), least, 1.0 - least)
+        sd = np.sqrt(probability * (1.0 - probability))
+        y, scale = (y - probability) / sd, root * sd
+        K = None if K is None else K.scaled(sd)
+    else:
+        scale = root
     D = orthonormal(with_ones(terms) * scale[:, None])
-    r = np.sqrt(weight) * (labels - probability) / sd
+    r = y * root
     r = r - D @ (D.T @ r)
-    K = None if K is None else K.scaled(sd)
-    least = float(weight.sum()) - D.shape[1]
-    white = white_rows(r, D, K, float(weight.sum()) - len(weight), settings)
+    least = total - D.shape[1]
+    if not labels:
+        least = settings.least_residual * float(weight @ np.square(y - weight @ y / total))
+    white = white_rows(r, D, K, total - len(weight), settings)
     return Residual(D, r, scale, weight, least, searched, white, settings)
-
-
-def logistic_probabilities(
-    labels: Array, terms: Array, weight: Array, settings: ColumnTestSettings
-) -> Array:
-    """P(label = 1), (n,), by logistic regression on terms (n, df), bounded away from 0 and 1."""
-    Phi = with_ones(terms)
-    fit = fit_binary(Phi, labels, weight, settings.label_ridge, np.zeros(Phi.shape[1]))
-    least = settings.least_probability
-    return np.clip(expit((Phi @ fit.beta)[:, 0]), least, 1.0 - least)
 
 
 # ---------------------------------------------------------------------------- tests of a column
