@@ -14,7 +14,6 @@ from gradsift.data import ArraySource
 from gradsift.sift import Limits, SiftSettings, make_sift, sift
 from gradsift.sift.criterion import robust_fit, whiten_residual
 from gradsift.sift.groups import pair_tests, squared_level
-from gradsift.sift.ranking import Evidence
 from gradsift.sift.rows import make_rows
 
 ALPHA = 0.075
@@ -126,8 +125,8 @@ def test_level_is_that_of_the_pairs_that_were_tested() -> None:
     groups = problem.run().groups
     residual = robust_fit(groups, problem.fixed(groups), problem.response)[0]
     R = whiten_residual(residual, groups.rows.total)
-    evidence = Evidence(R, problem.univariate_statistics(groups, R))
-    found = problem.with_products(evidence, groups, sorted(pair)).products
+    statistics = problem.univariate_statistics(groups, R)
+    found = problem.evidence(R, statistics, sorted(pair)).products
     assert len(found.columns) == 20
     tests = pair_tests(20, 2)[2]
     level = squared_level(problem.false_positives * few.shares[3], tests, 1)

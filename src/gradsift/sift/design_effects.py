@@ -19,7 +19,7 @@ counts as 1 (Smyth 2004 shrinks variances of genes in this way).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from scipy.stats import chi2
 
 from gradsift.protocols import Array
 from gradsift.sift.groups import Groups, Inflation, Prior
-from gradsift.sift.rows import Clusters, Rows
+from gradsift.sift.rows import Clusters
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
 MOST_DF = 1e6
@@ -112,64 +112,47 @@ def penalty_after_inflation(level: Array, ratio: Array, n: float) -> Array:
     return np.where(level > 0.0, level * ratio * bend(level * ratio / n) / bend(level / n), 0.0)
 
 
-class Kind(NamedTuple):
-    """Groups of equally many features with consecutive numbers."""
-
-    where: slice
-    size: int
-    found: Scores
-    prior: Prior | None
-    """What they have in common with other groups; None = it is estimated from these."""
-
-
-def univariate_kinds(groups: Groups, R: Array) -> Iterator[Kind]:
-    """Linear, quadratic and local groups of all pooled columns, against noise R (n, q)."""
-    clusters, settings = clusters_of(groups.rows), groups.table.settings
-    found = [
-        [group_scores(Z[:, part], R, clusters) for part in settings.parts]
-        for _, Z in groups.table.features(groups.columns)
-    ]
-    for part, pieces in enumerate(zip(*found, strict=True)):
-        scores = Scores(*map(np.concatenate, zip(*pieces, strict=True)))
-        yield Kind(groups.index.of_part(part), settings.part_sizes[part], scores, None)
-
-
-def joint_kinds(groups: Groups, R: Array) -> Iterator[Kind]:
-    """Each joint group; its features are like linear ones."""
-    if groups.inflation is None or groups.joint is None:
-        return
-    for number, size in enumerate(groups.joint.size.tolist()):
-        found = group_scores(groups.joint_features(number)[None], R, clusters_of(groups.rows))
-        at = groups.index.first_joint + number
-        yield Kind(slice(at, at + 1), size, found, groups.inflation.prior)
+def scores_from(groups: Groups, R: Array, first: int) -> Iterator[tuple[slice, Scores]]:
+    """Groups of equally many features from number `first` on, and their design effects against
+    noise R (n, q): the linear, quadratic and local ones, each joint group, and all products.
+    """
+    clusters, index, settings = groups.rows.clusters, groups.index, groups.table.settings
+    assert clusters is not None
+    if first == 0:
+        found = [
+            [group_scores(Z[:, part], R, clusters) for part in settings.parts]
+            for _, Z in groups.table.features(groups.columns)
+        ]
+        for part, pieces in enumerate(zip(*found, strict=True)):
+            yield index.of_part(part), Scores(*map(np.concatenate, zip(*pieces, strict=True)))
+    for g in range(max(first, index.first_joint), index.first_product):
+        Z = groups.joint_features(index.place(g))
+        yield slice(g, g + 1), group_scores(Z[None], R, clusters)
+    if len(groups.products):
+        where = slice(index.first_product, len(groups.size))
+        yield where, group_scores(groups.products[:, None, :], R, clusters)
 
 
-def product_kinds(groups: Groups, R: Array) -> Iterator[Kind]:
-    """All products, which are like linear features."""
-    if groups.inflation is None or not len(groups.products):
-        return
-    found = group_scores(groups.products[:, None, :], R, clusters_of(groups.rows))
-    where = slice(groups.index.first_product, len(groups.size))
-    yield Kind(where, 1, found, groups.inflation.prior)
-
-
-def inflated(groups: Groups, q: int, kinds: Iterable[Kind]) -> Groups:
-    """The same groups, with the levels of these kinds inflated for noise of q responses."""
-    clusters, n = clusters_of(groups.rows), groups.rows.total
+def inflated(groups: Groups, R: Array, first: int = 0) -> Groups:
+    """The same groups, with levels from number `first` on inflated for noise R (n, q); those before
+    are inflated already. Joint groups and products are like linear groups.
+    """
+    clusters, n = groups.rows.clusters, groups.rows.total
+    assert clusters is not None
     ratio, levels = np.ones(len(groups.size)), groups.levels
     common: Prior | None = None
     if groups.inflation is not None:
-        known, common = groups.inflation.ratio[: len(ratio)], groups.inflation.prior
-        ratio[: len(known)] = known
-    for where, size, found, prior in kinds:
-        own, df = prior, found.df
-        if own is None:
-            own = common_prior(found, groups.table.settings)
-            if not np.isinf(own.spread):
+        ratio[:first], common = groups.inflation.ratio[:first], groups.inflation.prior
+    for where, found in scores_from(groups, R, first):
+        prior, df = common, found.df
+        if prior is None or where.start < groups.index.first_joint:
+            prior = common_prior(found, groups.table.settings)
+            if not np.isinf(prior.spread):
                 df = np.full(len(df), float(np.mean(df)))
-        common = common or own
-        effect, nu = shrunk(found, own, clusters)
-        more = ratio[where] = inflation(groups.levels.new[where], size * q, effect, df, nu)
+        common = common or prior
+        effect, nu = shrunk(found, prior, clusters)
+        dims = int(groups.size[where.start]) * R.shape[1]
+        more = ratio[where] = inflation(levels.new[where], dims, effect, df, nu)
 
         def paid(level: Array, where: slice = where, more: Array = more) -> Array:
             level = level.copy()
@@ -179,10 +162,3 @@ def inflated(groups: Groups, q: int, kinds: Iterable[Kind]) -> Groups:
         levels = levels.map(paid)
     made = None if common is None else Inflation(ratio, common)
     return replace(groups, levels=levels, inflation=made)
-
-
-def clusters_of(rows: Rows) -> Clusters:
-    """The clusters of rows that have some."""
-    if rows.clusters is None:
-        raise ValueError("rows without clusters have no design effects.")
-    return rows.clusters

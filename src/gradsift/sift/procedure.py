@@ -14,8 +14,7 @@ these and the products of two columns that the residual still follows (`products
       with_tails                 6    again with linear features that are not cut off
         search                        the support, with features of one kind
           first_pool            21    columns that are searched, with their features and levels
-          proposals             15    supports on the path
-          best            16 to 20    search at relaxed and at true levels, check, copies
+          best            15 to 20    path, search at relaxed and at true levels, check, copies
           refill                22    another pool, where a column outside of it passes its level
           with_pairs        23, 24    products that the residual follows
     SiftFit.bent                24    columns that a curve along one sum needs
@@ -48,7 +47,7 @@ from gradsift.sift.criterion import (
     whiten_residual,
     whitened_response,
 )
-from gradsift.sift.design_effects import inflated, joint_kinds, product_kinds, univariate_kinds
+from gradsift.sift.design_effects import inflated
 from gradsift.sift.features import Columns, largest, promising, strongest
 from gradsift.sift.groups import (
     PARTS,
@@ -135,7 +134,7 @@ class Sift:
         if before - after < self.levels.new[0]:
             return fit
         # columns that are not selected are ranked by features that are cut off
-        return replace(found, marginal=fit.marginal)
+        return replace(found, marginal=fit.marginal, known=found.evidence)
 
     def gain_on(self, fit: SiftFit) -> float:
         """By how much the criterion of a fit's univariate groups is less by the features of this
@@ -155,25 +154,24 @@ class Sift:
         self.say(f"screening {self.source.shape[1]:,} columns")
         groups, marginal = self.first_pool()
         self.say(f"path and search over {len(groups.columns):,} columns")
-        fit = self.best(groups, self.proposals(groups), marginal)
+        fit = self.best(groups, [], marginal)
         del groups  # two pools at a time would be the most memory a fit takes
         for _ in range(self.settings.rounds):
-            fit, columns = self.refill(fit)
-            if columns is None:
+            if (columns := self.refill(fit)) is None:
                 break
             self.say(f"search again, over {len(columns):,} columns")
             index, support = fit.groups.index, fit.support
             del fit
             groups = self.pooled(columns)
-            start = index.renumbered(support, groups.index)
-            fit = self.best(groups, [*self.proposals(groups), start], marginal)
+            fit = self.best(groups, [index.renumbered(support, groups.index)], marginal)
             del groups
         if self.interactions:
             self.say("products of two variables")
             fit = self.with_pairs(fit)
         if len(fit.groups.columns) < self.source.shape[1]:
+            known = fit.evidence
             groups, (support, relaxed) = fit.groups.only([fit.support, fit.relaxed])
-            fit = replace(fit, groups=groups, support=support, relaxed=relaxed)
+            fit = replace(fit, groups=groups, support=support, relaxed=relaxed, known=known)
         return fit
 
     # ------------------------------------------------------------------ its steps
@@ -192,40 +190,39 @@ class Sift:
 
     def pooled(self, columns: IntArray) -> Groups:
         """Groups of some columns; the linear ones of columns that are always kept cost nothing."""
-        rows, q, noise = self.response.rows, self.response.Y.shape[1], self.unit_noise
         groups = pool(self.table, columns, self.levels)
-        how = self.false_positives, q, self.interactions, self.settings
         if self.joint is not None:
-            groups = replace(groups, levels=self.joint.univariate_levels(columns, *how))
-        if rows.clusters is not None:
-            groups = inflated(groups, q, univariate_kinds(groups, noise))
-        free = np.array(self.fixed(groups), dtype=np.intp)
-        groups = replace(groups, levels=groups.levels.with_value(free, 0.0))
-        if self.joint is not None:
+            q, of = self.response.Y.shape[1], self.joint
+            how = self.false_positives, q, self.interactions, self.settings
             groups = replace(
                 groups,
-                index=replace(groups.index, n_joint=len(self.joint.members)),
-                joint=self.joint,
-                levels=groups.levels.followed_by(self.joint.joint_levels(*how)),
-                size=np.concatenate([groups.size, self.joint.size]),
+                index=replace(groups.index, n_joint=len(of.members)),
+                joint=of,
+                levels=of.univariate_levels(columns, *how).followed_by(of.joint_levels(*how)),
+                size=np.concatenate([groups.size, of.size]),
             )
-            if rows.clusters is not None:
-                groups = inflated(groups, q, joint_kinds(groups, noise))
+        rows, noise = self.response.rows, self.unit_response
+        if rows.clusters is not None:
+            if self.noise is not None:
+                noise = whiten_residual(rows.centred(self.noise) * rows.column_root, rows.total)
+            groups = inflated(groups, noise)
+        free = np.array(self.fixed(groups), dtype=np.intp)
+        groups = replace(groups, levels=groups.levels.with_value(free, 0.0))
         return groups.excluding_columns(self.excluded)
 
     def fixed(self, groups: Groups) -> Support:
         """Linear groups of the columns that are always kept."""
         return tuple(int(j) for j in np.searchsorted(groups.columns, sorted(self.always)))
 
-    def proposals(self, groups: Groups) -> list[Support]:
-        """The supports of the path."""
-        return path(groups, self.response, self.fixed(groups))
-
-    def best(self, groups: Groups, starts: list[Support], marginal: Array) -> SiftFit:
-        """The support of a search among these groups (steps 16 to 20)."""
-        found = choose_supports(
-            groups, starts, self.response, self.fixed(groups), self.false_positives
-        )
+    def best(
+        self, groups: Groups, starts: list[Support], marginal: Array, *, propose: bool = True
+    ) -> SiftFit:
+        """The support of a search among these groups (steps 15 to 20), from the supports of a path
+        and these starts, or from the starts alone.
+        """
+        fixed = self.fixed(groups)
+        starts = [*path(groups, self.response, fixed), *starts] if propose else starts
+        found = choose_supports(groups, starts, self.response, fixed, self.false_positives)
         return SiftFit(self, groups, *found, marginal)
 
     def univariate_statistics(self, groups: Groups, R: Array) -> Array:
@@ -237,30 +234,24 @@ class Sift:
             return groups.squared_norms(R)[: 3 * p].reshape(3, p)
         return self.table.statistics(R)
 
-    def with_univariate(self, fit: SiftFit) -> SiftFit:
-        """The same with the univariate statistics of its residual."""
-        if fit.known is not None:
-            return fit
-        R = whiten_residual(fit.residual, fit.groups.rows.total)
-        return replace(fit, known=Evidence(R, self.univariate_statistics(fit.groups, R)))
-
-    def with_products(self, found: Evidence, groups: Groups, selected: list[int]) -> Evidence:
-        """The same with the products of two columns, of a table with more than `n_paired` columns
-        those of the most promising.
+    def evidence(self, R: Array, univariate: Array, selected: list[int]) -> Evidence:
+        """What unit-variance residuals R (n, q), rows scaled, follow: univariate groups, and the
+        products of two columns, of a table with more than `n_paired` those of the most promising.
         """
-        if not self.interactions or found.products is not None:
-            return found
-        columns = promising(found.univariate, self.levels.new, self.n_paired, selected)
+        if not self.interactions:
+            return Evidence(R, univariate)
+        rows = self.response.rows
+        columns = promising(univariate, self.levels.new, self.n_paired, selected)
         products = screen(
             self.table.single,
             columns[~np.isin(columns, [*self.excluded, *self.constant])],
-            found.R / self.response.rows.column_root,
-            groups.rows,
+            R / rows.column_root,
+            rows,
             selected,
             self.false_positives * self.settings.shares[3],
             self.settings,
         )
-        return replace(found, products=products)
+        return Evidence(R, univariate, products)
 
     def with_pairs(self, fit: SiftFit, *, propose: bool = False) -> SiftFit:
         """Screen products against the residual, admit what passes, and search again: from the
@@ -269,10 +260,9 @@ class Sift:
         """
         products: dict[tuple[int, int], float] = {}
         for _ in range(self.settings.rounds):
-            evidence = fit.evidence
-            assert evidence.products is not None
-            fit = replace(fit, known=evidence)
-            new = {v: t for v, t in evidence.products.passed.items() if v not in products}
+            found = fit.evidence
+            assert found.products is not None
+            new = {v: t for v, t in found.products.passed.items() if v not in products}
             if not new:
                 break
             products |= new
@@ -280,40 +270,33 @@ class Sift:
             X = self.table.known(need).T
             groups = with_products(fit.groups, dict(zip(need.tolist(), X, strict=True)), products)
             if groups.inflation is not None:
-                q = evidence.R.shape[1]
-                groups = inflated(groups, q, product_kinds(groups, evidence.R))
-            starts = (
-                [*self.proposals(groups), fit.support] if propose else [fit.support, fit.relaxed]
-            )
-            fit = self.best(groups, starts, fit.marginal)
+                groups = inflated(groups, found.R, groups.index.first_product)
+            starts = [fit.support] if propose else [fit.support, fit.relaxed]
+            fit = self.best(groups, starts, fit.marginal, propose=propose)
         return fit
 
-    def refill(self, fit: SiftFit) -> tuple[SiftFit, IntArray | None]:
-        """The same with the statistics of its residual, and the columns of a new pool; None where
-        the old one will do.
+    def refill(self, fit: SiftFit) -> IntArray | None:
+        """The columns of a new pool; None where the old one will do.
 
         A new pool is needed if a column outside of it passes its level against the residual of the
         support. Such columns, and those of the supports, are in the new pool. The rest of it are
         the columns with the largest statistics against the residual or the response.
         """
-        groups, k = fit.groups, len(fit.groups.columns)
+        groups, k, level = fit.groups, len(fit.groups.columns), self.levels.new
         if k == self.source.shape[1]:
-            return fit, None
-        fit = self.with_univariate(fit)
-        assert fit.known is not None
-        level, statistics = self.levels.new, fit.known.univariate
-        best = strongest(statistics, level)
+            return None
+        best = strongest(fit.statistics[1], level)
         best[groups.columns] = 0.0
         if not best.max() > 1:
-            return fit, None
+            return None
         best[groups.variables((*fit.support, *fit.relaxed))] = np.inf
         new = np.flatnonzero(best > 1)
         if len(new) >= k:
-            return fit, largest(best, k)
-        best = strongest(statistics, level)
+            return largest(best, k)
+        best = strongest(fit.statistics[1], level)
         np.maximum(best, strongest(fit.marginal, level), out=best)
         best[new] = np.inf
-        return fit, largest(best, k)
+        return largest(best, k)
 
     # ------------------------------------------------------------------ what the problem says
 
@@ -333,11 +316,6 @@ class Sift:
         return np.delete(np.arange(self.source.shape[1]), list(self.constant))
 
     @property
-    def n_variables(self) -> int:
-        """Variables that compete: columns, unless several are one."""
-        return len(np.unique(self.varying if self.labels is None else self.labels[self.varying]))
-
-    @property
     def n_paired(self) -> int:
         """Columns of which all products of two are tested; 0 without interactions."""
         if not self.interactions:
@@ -354,24 +332,21 @@ class Sift:
             return None
         return make_joint(self.table, self.labels, self.varying, self.unit_response)
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
-        """Levels (3,) of the univariate groups of a column."""
-        p, q = self.n_variables, self.response.Y.shape[1]
-        return univariate_levels(self.false_positives, p, q, self.interactions, self.settings)
+        """Levels (3,) of the univariate groups of a column among all variables: columns, unless
+        several are one.
+        """
+        count = self.n_columns
+        if self.labels is not None:
+            count = len(np.unique(self.labels[self.varying]))
+        q = self.response.Y.shape[1]
+        return univariate_levels(self.false_positives, count, q, self.interactions, self.settings)
 
     @property
     def unit_response(self) -> Array:
         """The response (n, q) with unit covariance, rows scaled."""
         return whiten_residual(self.response.start, self.response.rows.total)
-
-    @property
-    def unit_noise(self) -> Array:
-        """Noise of unit covariance, rows of a cluster made independent, rows scaled."""
-        rows = self.response.rows
-        if self.noise is None:
-            return self.unit_response
-        return whiten_residual(rows.centred(self.noise) * rows.column_root, rows.total)
 
 
 class Reduced(NamedTuple):
@@ -398,7 +373,7 @@ class SiftFit:
     marginal: Array
     """(3, p) univariate statistics against the response."""
     known: Evidence | None = field(default=None, repr=False)
-    """What the residual follows, as far as the search has looked."""
+    """Its `evidence`, where the features that it was found with are released."""
     reduced_models: dict[frozenset[int], SiftFit] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -450,17 +425,27 @@ class SiftFit:
         return np.asarray((fitted_to - residual) / response.rows.column_root * response.unit)
 
     @cached_property
+    def statistics(self) -> tuple[Array, Array]:
+        """The residual (n, q) with unit covariance, and the univariate statistics (3, p) of all
+        columns against it; of an empty support, those of the response.
+        """
+        if not self.support:
+            return self.problem.unit_response, self.marginal
+        R = whiten_residual(self.residual, self.groups.rows.total)
+        return R, self.problem.univariate_statistics(self.groups, R)
+
+    @cached_property
     def evidence(self) -> Evidence:
         """What the residual follows: univariate groups and products."""
-        known = self.problem.with_univariate(self).known
-        assert known is not None
-        return self.problem.with_products(known, self.groups, self.selected.tolist())
+        if self.known is not None:
+            return self.known
+        return self.problem.evidence(*self.statistics, self.selected.tolist())
 
     @cached_property
     def terms(self) -> tuple[ChosenGroup, ...]:
         """Terms of the potential, strongest first."""
         groups, support = self.groups, self.support
-        strength = loss_without(groups, support, self.problem.response, [(g,) for g in support])
+        strength = loss_without(groups, support, self.fitted[1], [(g,) for g in support])
         made = [
             ChosenGroup(PARTS[groups.index.part(g)], groups.parents_of(g), float(s))
             for g, s in zip(support, strength, strict=True)
@@ -482,20 +467,17 @@ class SiftFit:
         made = problem.pooled(promising(self.marginal, problem.levels.new, count, always))
         alone = tuple(g for g in self.support if g < groups.index.first_product)
         start = groups.index.renumbered(alone, made.index)
-        return Reduced(made, (start, *problem.proposals(made)))
+        return Reduced(made, (start, *path(made, problem.response, problem.fixed(made))))
 
     def without(self, columns: frozenset[int]) -> SiftFit:
         """The reduced model without some columns: this fit where it uses none of them, else the
-        result of a search from which they are excluded. Results are cached.
+        result of one search at the chi-square levels from which they are excluded, then of the
+        products. Results are cached.
         """
         if columns.isdisjoint(self.groups.variables(self.support)):
             return self
-        if columns not in self.reduced_models:
-            self.reduced_models[columns] = self.searched_without(columns)
-        return self.reduced_models[columns]
-
-    def searched_without(self, columns: frozenset[int]) -> SiftFit:
-        """Compute `without`: one search at the chi-square levels, then the products."""
+        if columns in self.reduced_models:
+            return self.reduced_models[columns]
         problem = replace(self.problem, excluded=columns)
         made, supports = self.reduced
         groups = made.excluding_columns(columns)
@@ -508,20 +490,10 @@ class SiftFit:
         search = Search(groups, response, problem.fixed(groups), Fits(groups, response))
         support = search.choose([starts[0], *search.best(starts, 1)])
         found = SiftFit(problem, groups, support, support, self.marginal)
-        return problem.with_pairs(found, propose=True) if problem.interactions else found
-
-    def scores(self) -> Array:
-        """Score of every column, (p,): in (1, 2] selected, in [0, 1) the others."""
-        problem, groups, selected = self.problem, self.groups, self.selected.tolist()
-        marginal = Evidence(problem.unit_response, self.marginal)
-        return column_scores(
-            groups,
-            (self.support, self.relaxed),
-            problem.response,
-            (self.evidence, problem.with_products(marginal, groups, selected)),
-            problem.false_positives,
-            problem.n_columns,
-        )
+        if problem.interactions:
+            found = problem.with_pairs(found, propose=True)
+        self.reduced_models[columns] = found
+        return found
 
     def result(self, classes: Classes | None = None, *, ranked: bool = True) -> SiftResult:
         """The selected terms and the ranking of all columns, without the features they were made
@@ -531,17 +503,29 @@ class SiftFit:
         Unless `ranked`, columns that are not selected all have the score 0.
         """
         problem, groups, response = self.problem, self.groups, self.problem.response
-        selected, loss, log_p = variable_losses(groups, self.support, response)
+        own = variable_losses(groups, self.support, self.fitted[1])
+        selected = own.variables
         if ranked:
             problem.say(f"ranking {problem.source.shape[1]:,} columns")
-            score = self.scores()
+            marginal = self.evidence
+            if self.support:
+                marginal = problem.evidence(problem.unit_response, self.marginal, selected)
+            score = column_scores(
+                groups,
+                own,
+                self.relaxed,
+                response,
+                (self.evidence, marginal),
+                problem.false_positives,
+                problem.n_columns,
+            )
         else:
             score = np.zeros(problem.source.shape[1])
-            score[selected] = selected_scores(loss)
+            score[selected] = selected_scores(own.loss)
         # columns of a curve come after those of the support, and before all others
         score[self.bent] = 1.0 + 1e-6 * (1.0 + score[self.bent])
         tails = np.full(len(score), np.nan)
-        tails[selected] = np.exp(log_p)
+        tails[selected] = np.exp(own.log_p)
         chosen = np.union1d(selected, self.bent).astype(np.intp)
         needed = interactions_of(groups, self.support, response, classes)
         kept = {groups.parents_of(g) for g in needed}

@@ -20,6 +20,7 @@ smallest tail serves in both cases; all of them are on one scale.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -137,30 +138,35 @@ def ridge_residual(W: Array, Y: Array, ridge: float) -> Array:
     return np.asarray(Y / np.maximum(np.sqrt(np.square(Y).sum(axis=0)), 1e-12))
 
 
-def loss_without(
-    groups: Groups, support: Support, response: SiftResponse, leave_out: list[Support]
-) -> Array:
-    """Rise of log det of the residual covariance when each of these sub-supports is left out."""
-    Y = robust_fit(groups, support, response)[1]
+def loss_without(groups: Groups, support: Support, Y: Array, leave_out: list[Support]) -> Array:
+    """Rise of log det of the residual covariance of Y (n, q) when each of these sub-supports is
+    left out.
+    """
     equations = normal_equations(groups, support, Y)
     base = log_det(equations.fit(support)[1])
     rest = [tuple(g for g in support if g not in out) for out in leave_out]
     return np.array([max(log_det(equations.fit(T)[1]) - base, 0.0) for T in rest])
 
 
-def variable_losses(
-    groups: Groups, support: Support, response: SiftResponse
-) -> tuple[list[int], Array, Array]:
-    """Variables of a support, what the fit loses without each, and the log chi-square(df q) tail of
-    that loss, which puts losses with different df on one scale.
-    """
+class Losses(NamedTuple):
+    """What a fit loses without each of its variables."""
+
+    variables: list[int]
+    loss: Array
+    """Rise of log det of the residual covariance."""
+    log_p: Array
+    """Log chi-square(df q) tail of it, which puts losses with different df on one scale."""
+
+
+def variable_losses(groups: Groups, support: Support, Y: Array) -> Losses:
+    """What the fit of a support to its pseudo-response Y (n, q) loses without each variable."""
     variables = groups.variables(support)
     own = [tuple(g for g in support if v in groups.parents_of(g)) for v in variables]
-    loss = loss_without(groups, support, response, own)
+    loss = loss_without(groups, support, Y, own)
     df = np.array([groups.size[list(gs)].sum() for gs in own], dtype=float)
     ratio = np.array([groups.ratio[list(gs)].mean() for gs in own])
-    log_p = chi2_log_sf(groups.rows.total * loss / ratio, np.maximum(df, 1) * response.Y.shape[1])
-    return variables, loss, log_p
+    log_p = chi2_log_sf(groups.rows.total * loss / ratio, np.maximum(df, 1) * Y.shape[1])
+    return Losses(variables, loss, log_p)
 
 
 def log_evidence(found: Evidence, groups: Groups, n_selected: int) -> Array:
@@ -199,7 +205,8 @@ def typical_ratios(groups: Groups, p: int) -> Array:
 
 def column_scores(
     groups: Groups,
-    supports: tuple[Support, Support],
+    own: Losses,
+    relaxed: Support,
     response: SiftResponse,
     evidence: tuple[Evidence, Evidence],
     false_positives: float,
@@ -210,8 +217,10 @@ def column_scores(
     Parameters
     ----------
     groups : Groups
-    supports : pair of supports
-        The support and the relaxed one.
+    own : Losses
+        Of the support.
+    relaxed : support
+        The relaxed one.
     response : SiftResponse
     evidence : pair of Evidence
         Against the residual of the support, and against the response.
@@ -219,23 +228,21 @@ def column_scores(
     n_columns : int
         Columns that vary.
     """
-    support, relaxed = supports
-    n_selected = len(groups.variables(support))
-    found, marginal = (log_evidence(one, groups, n_selected) for one in evidence)
+    found, marginal = (log_evidence(one, groups, len(own.variables)) for one in evidence)
     np.minimum(found, marginal, out=found)
-    variables, _, log_p = variable_losses(groups, relaxed, response)
+    variables, _, log_p = variable_losses(groups, relaxed, robust_fit(groups, relaxed, response)[1])
     # What the true levels refuse cannot claim more than they ask: a nearly perfect fit would
     # otherwise lend its members any tail. The last term keeps their order.
     cap = np.log(min(false_positives, 1.0) / max(n_columns, 1))
     found[variables] = np.minimum(found[variables], np.maximum(log_p, cap) + 1e-4 * log_p)
-    variables, loss, _ = variable_losses(groups, support, response)
+    variables = own.variables
     strength = np.maximum(-found, 1e-9)
     score: Array = np.subtract(found.max(initial=0.0), found, out=found)
     score /= 1.0 + score.max(initial=0.0)
     # columns of the same product alone lose the same: their own statistics say which comes first
     statistic = evidence[1].univariate
     alone = statistic[:, variables].sum(axis=0) / groups.rows.total
-    score[variables] = selected_scores(loss + 1e-5 * alone)
+    score[variables] = selected_scores(own.loss + 1e-5 * alone)
     if groups.inflation is not None:
         statistic = statistic / typical_ratios(groups, len(score))
     if is_left_over(statistic, np.array(variables, dtype=np.intp), n_columns, response):
