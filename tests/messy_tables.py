@@ -192,6 +192,6 @@ MESSY: dict[str, Messy] = {
     "a rating": Messy(
         "a,b,y\n" + "".join(f"{k % 5 + k * 3 % 4}.{k % 7},{k * 7 % 11},{1 + k % 5}\n" for k in range(60)),
         ("a", "b"), (0.0, 0.0), None,
-        says=("'y' holds the 5 whole numbers 1 to 5", "follow an order"),
+        says=("'y' holds the 5 whole numbers 1 to 5",),
     ),
 }  # fmt: skip

@@ -28,12 +28,12 @@ WALKS = {
     "SparseGradientRegressor().fit": Walk(files=42, functions=270, switches=162, depth=16),
     "findings": Walk(files=33, functions=172, switches=108, depth=14),
     # with roles of columns, several kinds of response, and folds in other processes
-    "select": Walk(files=99, functions=943, switches=498, depth=28),
+    "select": Walk(files=99, functions=939, switches=497, depth=28),
 }
 CYCLES = 0
 PRIVATE_IMPORTS = 0
 PRIVATE_USES = 0
-ANY = 283
+ANY = 279
 OWN_CLASSES = 4
 PARAMETERS = {"GradientSift": 12, "SparseGradient": 12, "CV": 14}
 NUMBERS = 115

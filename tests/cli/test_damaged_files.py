@@ -313,11 +313,11 @@ def test_lack_of_memory_and_early_ends_are_said(error, said, tmp_path, capsys, m
     """Raised where reading would meet them; only the system can run out of memory on demand."""
     import gradsift.tables.opening as opening
 
-    def fail(*args):
+    def fail(*args, **options):
         raise error
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(opening, "read_frame", fail)
+    monkeypatch.setattr(opening, "frame_of", fail)
     file("t.csv", TEXT)(tmp_path)
     assert run(["select", "t.csv", "--target", "y"]) == 2
     assert said in sentence(capsys)

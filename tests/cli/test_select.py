@@ -172,8 +172,8 @@ def test_predict_transform_and_report_with_a_saved_model(table):
 
 def test_labels_get_probabilities(folder, rng):
     X = rng.normal(size=(80, 6))
-    y = np.where(X[:, 1] + X[:, 4] > 0, 1, -1)
-    np.savez("t.npz", X=X, y=y, class_names=np.array(["low", "high"]))
+    y = np.where(X[:, 1] + X[:, 4] > 0, "high", "low")
+    np.savez("t.npz", X=X, y=y)
     assert run(["select", "t.npz", "--target", "y", *QUICK]) == 0
     assert run(["predict", "gradsift-out", "t.npz"]) == 0
     first = read("predictions.csv")[0]
@@ -184,11 +184,11 @@ def test_labels_get_probabilities(folder, rng):
 
 def test_new_rows_of_one_class_keep_its_name(folder, rng):
     X = rng.normal(size=(80, 6))
-    y = np.where(X[:, 1] + X[:, 4] > 0, 1, -1)
-    np.savez("t.npz", X=X, y=y, class_names=np.array(["low", "high"]))
+    y = np.where(X[:, 1] + X[:, 4] > 0, "high", "low")
+    np.savez("t.npz", X=X, y=y)
     new = rng.normal(size=(20, 6))
     new[:, [1, 4]] = np.abs(new[:, [1, 4]])
-    np.savez("new.npz", X=new, y=np.ones(20), class_names=np.array(["low", "high"]))
+    np.savez("new.npz", X=new, y=np.full(20, "high"))
     assert run(["select", "t.npz", "--target", "y", *QUICK]) == 0
     assert run(["report", "gradsift-out", "new.npz", "--out", "r.html"]) == 0
     page = Path("r.html").read_text()

@@ -371,14 +371,12 @@ def test_categories_that_differ_in_capitals_are_said():
     )
 
 
-def test_codes_for_missing_targets_and_rows_that_repeat_are_said(rng):
-    y = np.r_[np.full(4, -9.0), rng.random(N - 4) * 9]
+def test_rows_that_repeat_are_said(rng):
+    y = rng.random(N) * 9
     X = rng.normal(size=(N, 6)).round(3)
     X[7] = X[3]
     table = prepare(make_frame([*"abcdef", "y"], [*X.T, y]), Choices("y"))
-    notes = {note.change: note.text for note in table.notes if note.kind == "caution"}
-    assert "-9 is the only negative number in 'y', in 4 rows" in notes["na=-9"]
-    assert "group" in notes
+    assert [note.change for note in table.notes if note.kind == "caution"] == ["group"]
 
 
 def test_large_class_numbers_stay_apart():

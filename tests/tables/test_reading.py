@@ -113,14 +113,13 @@ def test_the_header_is_the_row_that_names_what_is_asked_for(tmp_path):
     assert read_frame(path, wanted=["ill"]).order == ("gene", "s1", "s2")
 
 
-def test_archives_bring_names_classes_and_ids(tmp_path, rng):
+def test_archives_bring_names_and_ids(tmp_path, rng):
     X = rng.normal(size=(6, 3))
     path = tmp_path / "t.npz"
-    names, classes = np.array(["g1", "g2", "g2"]), np.array(["healthy", "ill"])
-    np.savez(path, X=X, y=np.array([1, -1, 1, -1, 1, 1]), feature_names=names, class_names=classes)
+    names = np.array(["g1", "g2", "g2"])
+    np.savez(path, X=X, y=np.array([1, -1, 1, -1, 1, 1]), feature_names=names)
     frame = read_frame(path)
     assert frame.order == ("g1", "g2", "g2.2", "y")
-    assert frame.class_names == {"y": ("healthy", "ill")}
     np.savez(path, X_train=X, y_train=np.arange(6), X_test=X, sample_id_train=np.arange(6))
     frame = read_frame(path)
     assert frame.order == ("x1", "x2", "x3", "y_train", "sample_id_train")

@@ -5,7 +5,7 @@ import pytest
 
 from gradsift.tables import Choices, TableError, open_new, open_table, prepare
 from gradsift.tables.frame import make_frame
-from gradsift.tables.response import event_value, order_note, read_task
+from gradsift.tables.response import event_value, read_task
 
 N = 300
 
@@ -23,40 +23,14 @@ def prepared(X, y, **asked):
     return prepare(make_frame([*names, "stars"], [*X.T, y]), Choices("stars", **asked))
 
 
-def test_a_rating_is_said_to_be_read_as_classes_and_recommended_as_numbers(rng):
+def test_a_rating_is_said_to_be_read_as_classes(rng):
     X, y = ratings(rng, [0, 1, 2, 3, 4])
     table = prepared(X, y)
     notes = {note.kind: note for note in table.notes}
     assert table.task == "classification"
     assert "'stars' holds the 5 whole numbers 1 to 5" in notes["suggestion"].text
-    assert "the classes of 'stars' follow an order: 'x1' rises or falls" in notes["caution"].text
     assert notes["suggestion"].change == "task=ordinal, task=regression"
-    assert notes["caution"].change == "task=regression"
     assert prepared(X, y, task="regression").notes == ()
-
-
-@pytest.mark.parametrize("order", [[2, 0, 3, 1, 4], [0, 3, 0, 3, 0], [0, 2, 4, 2, 0]])
-def test_classes_without_an_order_get_no_such_advice(rng, order):
-    X, y = ratings(rng, order)
-    assert not any("follow an order" in note.text for note in prepared(X, y).notes)
-
-
-def test_noise_gets_no_such_advice():
-    """Classes that no variable tells apart: at most the promised share of tables."""
-    found = 0
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        y = rng.integers(0, 4, size=60).astype(float)
-        found += (
-            order_note(y, rng.normal(size=(60, 50)), [f"x{k}" for k in range(50)], "y") is not None
-        )
-    assert found <= 6  # 2 expected at most
-
-
-def test_missing_values_do_not_matter(rng):
-    X, y = ratings(rng, [4, 3, 2, 1, 0])
-    X[::7, 1] = np.nan
-    assert order_note(y, X, list("abcde"), "y") is not None
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def size_of(table: Path) -> int:
 def opened(state: Path) -> Any:
     """The table, as it was when the scan began."""
     from gradsift.tables import Choices
-    from gradsift.tables.out_of_core import open_large
+    from gradsift.tables.opening import open_table
 
     asked = read(state)
     table = Path(asked["table"])
@@ -90,7 +90,7 @@ def opened(state: Path) -> Any:
     target_from, covariates = (asked[k] and Path(asked[k]) for k in ("target_from", "covariates"))
     known = tuple(asked["covariate_names"])
     choices = Choices(asked["target"], covariates=covariates, covariate_names=known)
-    found = open_large(table, choices, target_from)
+    found = open_table(table, choices, target_from, on_disk=True)
     if not isinstance(found.X, Source):
         raise ValueError(f"{table.name} is not read column by column: use gradsift select.")
     return found

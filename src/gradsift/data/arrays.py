@@ -32,7 +32,7 @@ def array_like(values: object, what: str = "X") -> Any:
     """
     refuse_lazy(values, what)
     if isinstance(values, np.ma.MaskedArray):
-        values = with_holes(values)
+        values = without_mask(values)
     if hasattr(values, "columns"):
         return values
     try:
@@ -56,7 +56,7 @@ def array_like(values: object, what: str = "X") -> Any:
     return values
 
 
-def with_holes(values: np.ma.MaskedArray[Any, Any]) -> np.ndarray[Any, Any]:
+def without_mask(values: np.ma.MaskedArray[Any, Any]) -> np.ndarray[Any, Any]:
     """The values of a masked array, NaN or None where they are masked."""
     if not np.ma.is_masked(values):
         return np.asarray(values.data)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradsift.data.arrays import array_like
 from gradsift.data.cells import Texts
-from gradsift.data.missing import is_hole, is_missing, to_number
+from gradsift.data.missing import is_missing, is_null, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.protocols import Array
 
@@ -53,7 +53,7 @@ def holds_times(cells: NDArray[Any]) -> bool:
     (False, True)
     """
     objects = cells.dtype.kind == "O"
-    there = [v for v in cells.ravel().tolist() if not is_hole(v)] if objects else []
+    there = [v for v in cells.ravel().tolist() if not is_null(v)] if objects else []
     objects = bool(there) and all(
         hasattr(v, "isoformat") or hasattr(v, "total_seconds") for v in there
     )
@@ -103,7 +103,7 @@ def as_levels(values: object) -> list[str | None]:
     >>> as_levels([" a", 2.0, None])
     ['a', '2', None]
     """
-    return [None if is_hole(v) else level_text(v) for v in np.asarray(values).tolist()]
+    return [None if is_null(v) else level_text(v) for v in np.asarray(values).tolist()]
 
 
 def level_text(value: object) -> str:

@@ -6,18 +6,20 @@ Little more is held than the result.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, compress
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradsift._run.memory import available_memory
 from gradsift.data.missing import MISSING, is_missing, to_number
-from gradsift.data.read_options import ReadOptions
-from gradsift.data.text import Block, TextTable
+from gradsift.data.read_options import PLAIN, ReadOptions
+from gradsift.data.text import Block, TextTable, read_text
 from gradsift.protocols import Array, IntArray
 
 Texts = NDArray[np.object_]
@@ -139,20 +141,31 @@ class Budget:
 
 @dataclass
 class Gathered:
-    """Rows of numbers and columns of text as they come, and the lines they are from."""
+    """Rows of numbers and columns of text as they come, and the lines they are from.
+
+    With a scratch file, the numbers are there and not in memory.
+    """
 
     budget: Budget
     options: ReadOptions
+    scratch: IO[bytes] | None = None
     numbers: array[float] = field(default_factory=lambda: array("d"))
     lines: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, values: Array, lines: Sequence[int]) -> None:
         self.lines.extend(lines)
+        if self.scratch is not None:
+            self.scratch.write(values.tobytes())
+            return
         self.budget.take(values.nbytes, len(self.lines))
         self.numbers.frombytes(values.tobytes())
 
     def rows(self, n: int) -> Array:
         """The numbers, not copied."""
+        if self.scratch is not None:
+            self.scratch.flush()
+            if self.scratch.tell():
+                return np.memmap(self.scratch.name, np.float64, "r").reshape(n, -1)
         if not self.numbers:
             return np.zeros((n, 0))
         return np.frombuffer(self.numbers, dtype=np.float64).reshape(n, -1)
@@ -181,23 +194,48 @@ def as_column(texts: Sequence[str | None]) -> Texts:
     return out
 
 
-def read_cells(table: TextTable, as_text: frozenset[int] = frozenset()) -> Cells:
+def read_table(
+    path: Any,
+    options: ReadOptions = PLAIN,
+    wanted: Collection[str] = (),
+    scratch: IO[bytes] | None = None,
+) -> tuple[TextTable, Cells, tuple[str, ...]]:
+    """The header of a delimited text file, what it holds, and notes on how it was read.
+
+    Parameters
+    ----------
+    path, options, wanted
+        As in `read_text`.
+    scratch : file, optional
+        An empty file for the numbers, so that the table need not fit into memory.
+    """
+
+    def read(as_text: frozenset[int], table: TextTable) -> tuple[TextTable, Cells]:
+        if scratch is not None:
+            scratch.seek(0)
+            scratch.truncate()
+        cells = read_transposed if table.options.transpose else partial(read_cells, as_text=as_text)
+        return table, cells(table, scratch=scratch)
+
+    try:
+        found, notes = read_text(path, partial(read, frozenset()), options, wanted)
+    except LateTextError as late:
+        found, notes = read_text(path, partial(read, late.columns), options, wanted)
+    return *found, notes
+
+
+def read_cells(
+    table: TextTable, as_text: frozenset[int] = frozenset(), scratch: IO[bytes] | None = None
+) -> Cells:
     """What a text table holds.
 
     A column is one of numbers if every cell is a number or missing. The first rows tell which
     columns hold text; where others turn out to, the table must be read again with these in
     `as_text`.
-
-    Parameters
-    ----------
-    table : TextTable
-    as_text : set of int
-        Columns of text.
     """
-    if table.options.transpose:
-        return read_transposed(table)
     width = len(table.header)
-    found, reader = Gathered(Budget(table.name), table.options), CellNumbers(table.options)
+    found = Gathered(Budget(table.name), table.options, scratch)
+    reader = CellNumbers(table.options)
     late, texts = frozenset[int](), dict[int, list[str | None]]()
     shared: dict[int, dict[str, str | None]] = {}
     for block in table.blocks():
@@ -226,32 +264,26 @@ def no_rows(name: str) -> ValueError:
     return ValueError(f"{name} has a header but no rows.")
 
 
-def variable_rows(table: TextTable) -> Iterator[tuple[Block, list[str], Array, list[int]]]:
-    """Blocks of a table with variables in rows: names, numbers, and which rows hold text."""
+def read_transposed(table: TextTable, scratch: IO[bytes] | None = None) -> Cells:
+    """What a table with variables in rows holds: the transposed of the file."""
     width, reader = len(table.header), CellNumbers(table.options)
     if width < 2:
         raise ValueError(
             f"--transpose: {table.name} has one column, but the names of the variables and at "
             "least one sample are needed."
         )
+    found = Gathered(Budget(table.name), table.options, scratch)
+    header: list[str] = []
+    texts: dict[int, Texts] = {}
     for block in table.blocks():
         values, odd = reader.of(block, range(1, width))
         names = [name.strip() for name in block.cells([0])[0]]
-        for name, line in zip(names, block.lines):
-            if not name:
-                raise ValueError(
-                    f"{table.name}: line {line} does not begin with the name of a variable, which "
-                    "--transpose needs."
-                )
-        yield block, names, values, np.unique(odd // (width - 1)).tolist()
-
-
-def read_transposed(table: TextTable) -> Cells:
-    """What a table with variables in rows holds: the transposed of the file."""
-    found = Gathered(Budget(table.name), table.options)
-    header: list[str] = []
-    texts: dict[int, Texts] = {}
-    for block, names, values, text_rows in variable_rows(table):
+        if "" in names:
+            raise ValueError(
+                f"{table.name}: line {block.lines[names.index('')]} does not begin with the name "
+                "of a variable, which --transpose needs."
+            )
+        text_rows = np.unique(odd // (width - 1)).tolist()
         for k in text_rows:
             texts[len(header) + k] = as_column(found.texts(block.records[k][0][1:], {}))
         found.add(np.delete(values, text_rows, axis=0), block.lines)
@@ -260,5 +292,5 @@ def read_transposed(table: TextTable) -> Cells:
         raise no_rows(table.name)
     numbers = found.rows(len(header) - len(texts)).T
     if not numbers.size:
-        numbers = np.zeros((len(table.header) - 1, 0))
+        numbers = np.zeros((width - 1, 0))
     return Cells(tuple(header), numbers, texts, np.array(found.lines, dtype=np.intp))

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._run.atomic import scratch_next_to
 from gradsift._run.extras import require
-from gradsift.data.cells import CellNumbers, no_rows, variable_rows
-from gradsift.data.formats.arrow import WAS_TEXT
+from gradsift._run.suggest import did_you_mean
+from gradsift.data.categories import number_text
+from gradsift.data.cells import Cells, read_table
 from gradsift.data.formats.zarr import COMPLETE, IDS, NAMES, TARGET
-from gradsift.data.missing import is_missing, to_number
+from gradsift.data.missing import to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import windows
-from gradsift.data.text import Block, TextTable, check_names, read_text
-from gradsift.protocols import Array
+from gradsift.data.text import check_names
+from gradsift.protocols import Array, IntArray
 
 CHUNK_BYTES = 16 << 20
 """Values held at a time: rows on their way in, columns on their way out."""
@@ -96,197 +98,146 @@ def convert(
         raise FileExistsError(f"{str(out)!r} exists already: remove it or choose another name.")
     if target is not None and target in drop:
         raise ValueError(f"{target!r} is the target and among the columns to drop: choose one.")
-    with scratch_next_to(destination) as folder:
-
-        def gather(text: TextTable) -> Gathering:
-            with (folder / "numbers").open("wb") as scratch:
-                return gathered(text, Roles(target, frozenset(drop), id), np.dtype(dtype), scratch)
-
-        found, notes = read_text(csv, gather, options)
-        mapped = np.memmap(folder / "numbers", dtype=dtype, mode="r", shape=found.shape)
-        X = mapped.T if options.transpose else mapped
+    with (
+        scratch_next_to(destination) as folder,
+        (folder / "numbers").open("wb") as scratch,
+    ):
+        table, cells, notes = read_table(csv, options, scratch=scratch)
+        if id is None and not options.transpose and names_rows(cells, table.row_names):
+            id = cells.header[0] if cells.header[0] not in (target, *drop) else None
+        found = columns_of(cells, table.name, target, drop, id)
+        if options.transpose:
+            found = replace(found, ids=table.header[1:])
         result = folder / f"result{destination.suffix}"
-        writers[destination.suffix](result, X, found, target, response_values(found, options))
+        writers[destination.suffix](result, found, np.dtype(dtype))
         os.replace(result, destination)
-    return Converted(str(destination), len(X), tuple(found.names), (*notes, *found.notes))
+    if found.id is not None:
+        notes = (*notes, f"{found.id!r} names the rows")
+    return Converted(str(destination), len(found.X), found.names, notes)
 
 
 @dataclass(frozen=True)
-class Roles:
-    """Columns that are no variables."""
-
-    target: str | None
-    drop: frozenset[str]
-    id: str | None
-
-    def check(self, header: Sequence[str], file: str) -> None:
-        there = set(header)
-        asked = [*sorted(self.drop), *(n for n in (self.target, self.id) if n is not None)]
-        absent = [name for name in asked if name not in there]
-        if absent:
-            raise ValueError(f"{file!r} has no column {absent[0]!r}.")
-
-    @property
-    def aside(self) -> set[str | None]:
-        return {*self.drop, self.target, self.id}
-
-
-@dataclass
-class Gathering:
-    """What is kept of a text table, but for its numbers, which are in a scratch file.
+class Columns:
+    """What a text table holds, by the roles of its columns.
 
     Attributes
     ----------
-    shape : (int, int)
-        Of the numbers as they were written, rows of the file first.
-    names : list of str
-        Variables.
-    response, ids : list of str
-        As they are written.
+    X : (n, k) array
+        All columns of numbers, as they are on disk.
+    kept : int array
+        Those of them that are variables.
+    names : tuple of str
+        Of the variables.
+    target : str, optional
+    y : (n,) array, optional
+        Numbers, or texts; NaN or None where they are missing.
+    id : str, optional
+        The column that names the rows.
+    ids : sequence of str, optional
     """
 
-    shape: tuple[int, int] = (0, 0)
-    names: list[str] = field(default_factory=list)
-    response: list[str] = field(default_factory=list)
-    ids: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    X: Array
+    kept: IntArray
+    names: tuple[str, ...]
+    target: str | None
+    y: NDArray[Any] | None
+    id: str | None
+    ids: Sequence[str] | None
 
 
-def holds_text(file: str, name: str, cell: str, line: int) -> ValueError:
+def columns_of(
+    cells: Cells, file: str, target: str | None, drop: Sequence[str], id: str | None
+) -> Columns:
+    """The columns of a text table by their roles; refused where a variable holds text."""
+    header, texts = cells.header, cells.texts
+    check_names(header)
+    asked = [*drop, *(name for name in (target, id) if name is not None)]
+    if absent := [name for name in asked if name not in header]:
+        raise ValueError(f"{file!r} has no column {absent[0]!r}.{did_you_mean(absent[0], header)}")
+    numbered = {k: j for j, k in enumerate(k for k in range(len(header)) if k not in texts)}
+
+    def column(name: str) -> NDArray[Any]:
+        k = header.index(name)
+        return texts[k] if k in texts else np.asarray(cells.numbers[:, numbered[k]])
+
+    aside = {target, id, *drop}
+    if odd := [k for k in texts if header[k] not in aside]:
+        raise holds_text(cells, odd[0], file)
+    kept = [k for k in numbered if header[k] not in aside]
+    if not kept:
+        raise ValueError(f"{file!r}: no column is left.")
+    return Columns(
+        cells.numbers,
+        np.array([numbered[k] for k in kept], dtype=np.intp),
+        tuple(header[k] for k in kept),
+        target,
+        None if target is None else column(target),
+        id,
+        None if id is None else [v if isinstance(v, str) else number_text(v) for v in column(id)],
+    )
+
+
+def names_rows(cells: Cells, unnamed: bool) -> bool:
+    """Whether the first column names the rows: by texts with letters that differ, or, where it has
+    no name itself, by numbers that count them.
+    """
+    if 0 not in cells.texts:
+        return unnamed and counts_rows(cells.numbers[:, 0])
+    first = cells.texts[0].tolist()
+    named = all(v and to_number(v) is None and any(map(str.isalpha, v)) for v in first)
+    return named and len(set(first)) == len(first)
+
+
+def counts_rows(values: Array) -> bool:
+    """Whether numbers are 0, 1, 2, ... or 1, 2, 3, ..."""
+    return bool(len(values) and values[0] in (0, 1) and (np.diff(values) == 1).all())
+
+
+def holds_text(cells: Cells, k: int, file: str) -> ValueError:
+    """A column that is no variable, with its first cell that is no number."""
+    column = cells.texts[k].tolist()
+    row = next(i for i, v in enumerate(column) if v is not None and to_number(v) is None)
+    line = cells.lines[row if len(cells.lines) == len(column) else k]
     return ValueError(
-        f"{file!r}, line {line}: column {name!r} holds text ({cell.strip()!r}). Name texts that "
-        "mean missing (na), leave the column out (drop), or say that it names the rows (id)."
+        f"{file!r}, line {line}: column {cells.header[k]!r} holds text ({column[row]!r}). Name "
+        "texts that mean missing (na), leave the column out (drop), or say that it names the "
+        "rows (id)."
     )
 
 
-def gathered(text: TextTable, roles: Roles, dtype: Any, scratch: IO[bytes]) -> Gathering:
-    """Numbers to a scratch file, all else in memory; refused where variables hold text."""
-    found = Gathering()
-    chunks = _variables(text, roles, found) if text.options.transpose else _rows(text, roles, found)
-    n = 0
-    for chunk in chunks:
-        scratch.write(chunk.astype(dtype).tobytes())
-        n += len(chunk)
-    if n == 0:
-        raise no_rows(text.name)
-    scratch.flush()
-    found.shape = (n, len(text.header) - 1 if text.options.transpose else len(found.names))
-    return found
-
-
-def _rows(text: TextTable, roles: Roles, found: Gathering) -> Iterator[Array]:
-    """Blocks of rows, variables side by side."""
-    header, reader = text.header, CellNumbers(text.options)
-    roles.check(header, text.name)
-    for block in text.blocks():
-        if not found.names:
-            roles = replace(roles, id=roles.id or _row_names(text, block, roles))
-            kept = [k for k, name in enumerate(header) if name not in roles.aside]
-            found.names = [header[k] for k in kept]
-            if not found.names:
-                raise ValueError(f"{text.name!r}: no column is left.")
-        found.response += _column(block, header, roles.target)
-        found.ids += _column(block, header, roles.id)
-        values, odd = reader.of(block, kept)
-        for place in odd[:1].tolist():
-            row, k = divmod(place, len(kept))
-            cells, line = block.records[row]
-            raise holds_text(text.name, header[kept[k]], cells[kept[k]], line)
-        yield values
-    if roles.id is not None and len(set(found.ids)) < len(found.ids):
-        raise ValueError(
-            f"{text.name!r}: column {roles.id!r} holds text that does not name the rows, because "
-            "some is repeated: leave it out (drop), or encode it as numbers first."
-        )
-    if roles.id is not None:
-        found.notes.append(f"{roles.id!r} names the rows (its texts all differ)")
-
-
-def _column(block: Block, header: Sequence[str], name: str | None) -> list[str]:
-    if name is None:
-        return []
-    return [cell.strip() for cell in block.cells([header.index(name)])[0]]
-
-
-def _row_names(text: TextTable, block: Block, roles: Roles) -> str | None:
-    """The first column, if it has texts with letters, all different, in the first rows."""
-    first = text.header[0]
-    if first in roles.aside:
-        return None
-    cells = _column(block, text.header, first)
-    if text.row_names and cells[:2] in (["0", "1"], ["1", "2"]):
-        return first
-    named = all(
-        to_number(cell, text.options) is None and any(map(str.isalpha, cell)) for cell in cells
-    )
-    return first if named and len(set(cells)) == len(cells) else None
-
-
-def _variables(text: TextTable, roles: Roles, found: Gathering) -> Iterator[Array]:
-    """Blocks of a table with variables in rows: one row each, samples side by side."""
-    others = set()
-    found.ids = list(text.header[1:])
-    for block, names, values, text_rows in variable_rows(text):
-        kept = []
-        for k, name in enumerate(names):
-            if name in roles.aside:
-                others.add(name)
-                if name == roles.target:
-                    found.response = [cell.strip() for cell in block.records[k][0][1:]]
-                continue
-            if k in text_rows:
-                cells, line = block.records[k]
-                odd = next(cell for cell in cells[1:] if to_number(cell, text.options) is None)
-                raise holds_text(text.name, name, odd, line)
-            kept.append(k)
-            found.names.append(name)
-        yield values[kept]
-    check_names(found.names)
-    roles.check([*found.names, *others], text.name)
-
-
-def response_values(found: Gathering, options: ReadOptions) -> list[Any]:
-    """The response: numbers where every entry is one; None where it is missing."""
-    written = [None if is_missing(v, options) else v for v in found.response]
-    numbers = [None if v is None else to_number(v, options) for v in written]
-    numeric = all(v is None or x is not None for v, x in zip(written, numbers))
-    if numeric:
-        return [None if x is None or x in options.codes else x for x in numbers]
-    return list(written)
-
-
-def write_zarr(path: Path, X: Array, found: Gathering, target: str | None, y: list[Any]) -> None:
+def write_zarr(path: Path, found: Columns, dtype: np.dtype[Any]) -> None:
     """Whole columns, a chunk of them at a time."""
     zarr = require("zarr", "big", "writing Zarr")
-    n, p = X.shape
-    width = min(p, max(1, CHUNK_BYTES // (X.dtype.itemsize * n)))
+    n, p = len(found.X), len(found.kept)
+    width = min(p, max(1, CHUNK_BYTES // (dtype.itemsize * n)))
     stored = zarr.create_array(
-        str(path), shape=(n, p), chunks=(n, width), dtype=X.dtype,
+        str(path), shape=(n, p), chunks=(n, width), dtype=dtype,
         config={"write_empty_chunks": True},
     )  # fmt: skip
     for where in windows(p, width):
-        stored[:, where] = X[:, where]
+        stored[:, where] = found.X[:, found.kept[where]].astype(dtype)
     stored.attrs[COMPLETE] = True
-    stored.attrs[NAMES] = found.names
-    if found.ids:
-        stored.attrs[IDS] = found.ids
-    if target is not None:
-        stored.attrs[TARGET] = {target: y}
+    stored.attrs[NAMES] = list(found.names)
+    if found.ids is not None:
+        stored.attrs[IDS] = list(found.ids)
+    if found.y is not None:
+        y = [None if value != value else value for value in found.y.tolist()]
+        stored.attrs[TARGET] = {found.target: y}
 
 
-def write_parquet(path: Path, X: Array, found: Gathering, target: str | None, y: list[Any]) -> None:
+def write_parquet(path: Path, found: Columns, dtype: np.dtype[Any]) -> None:
     """Each chunk of rows is a row group, stored by columns inside."""
     pa = require("pyarrow", "big", "writing Parquet")
     pq = require("pyarrow.parquet", "big", "writing Parquet")
-    kind = pa.from_numpy_dtype(X.dtype)
-    fields = [pa.field(name, kind) for name in found.names]
-    if target is not None:
-        fields.append(pa.field(target, pa.string(), metadata=WAS_TEXT))
-    schema = pa.schema(fields)
-    texts = [v if v is None or isinstance(v, str) else repr(v) for v in y]
+    fields = [pa.field(name, pa.from_numpy_dtype(dtype)) for name in found.names]
+    if found.y is not None:
+        kind = pa.string() if found.y.dtype.kind == "O" else pa.float64()
+        fields.append(pa.field(found.target, kind))
+    schema, n = pa.schema(fields), len(found.X)
     with pq.ParquetWriter(path, schema, write_statistics=False) as writer:
-        for rows in windows(len(X), max(1, CHUNK_BYTES // (X.dtype.itemsize * X.shape[1]))):
-            columns = [pa.array(column) for column in np.ascontiguousarray(X[rows].T)]
-            if target is not None:
-                columns.append(pa.array(texts[rows], pa.string()))
+        for rows in windows(n, max(1, CHUNK_BYTES // (dtype.itemsize * len(found.kept)))):
+            block = found.X[rows][:, found.kept].astype(dtype)
+            columns = [pa.array(column) for column in np.ascontiguousarray(block.T)]
+            if found.y is not None:
+                columns.append(pa.array(found.y[rows], kind, from_pandas=True))
             writer.write_table(pa.table(columns, schema=schema))

@@ -99,7 +99,7 @@ def fill_predicted(
             chosen = strongest(strength, float(weight @ there), settings)
             if len(chosen):
                 P, x = filled[:, chosen], Z[there, k]
-                predicted = predict_holes(P, x, there, weight[there], settings)
+                predicted = predict_missing(P, x, there, weight[there], settings)
                 if predicted is not None:
                     out[~there, k] = predicted
     return out
@@ -112,7 +112,7 @@ def strongest(strength: Array, n_known: float, settings: FillSettings) -> IntArr
     return np.asarray(likely[np.argsort(-strength[likely], kind="stable")[:most]])
 
 
-def predict_holes(
+def predict_missing(
     P: Array, x: Array, there: NDArray[np.bool_], weight: Array, settings: FillSettings
 ) -> Array | None:
     """Values of a column at the rows that are not `there`, from columns P (n, k) and its values x

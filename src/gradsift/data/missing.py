@@ -21,7 +21,7 @@ MISSING = frozenset(
 NUMBERS = (bool, int, float, Decimal, np.bool_, np.number)
 
 
-def is_hole(value: object) -> bool:
+def is_null(value: object) -> bool:
     """Whether a value in memory is missing: None, NaN, NaT or a data frame's NA."""
     if value is None:
         return True
@@ -38,7 +38,7 @@ def is_missing(value: object, options: ReadOptions = PLAIN) -> bool:
     if isinstance(value, str):
         text = value.strip()
         return text in MISSING or text in options.na
-    return is_hole(value)
+    return is_null(value)
 
 
 def to_number(cell: object, options: ReadOptions = PLAIN) -> float | None:
@@ -55,7 +55,7 @@ def to_number(cell: object, options: ReadOptions = PLAIN) -> float | None:
         return float("nan") if missing else options.number(text)
     if isinstance(cell, NUMBERS):
         return float(cell)
-    return float("nan") if is_hole(cell) else None
+    return float("nan") if is_null(cell) else None
 
 
 def known(values: object, *, texts: bool = True) -> NDArray[np.bool_]:
@@ -73,7 +73,7 @@ def known(values: object, *, texts: bool = True) -> NDArray[np.bool_]:
     if values.dtype.kind in "mM":
         return ~np.isnat(values)
     if values.dtype.kind in "OUST" and (texts or values.dtype.kind == "O"):
-        missing = is_missing if texts else is_hole
+        missing = is_missing if texts else is_null
         flat = [not missing(value) for value in values.ravel().tolist()]
         return np.array(flat, dtype=bool).reshape(values.shape)
     return np.ones(values.shape, dtype=bool)
@@ -95,7 +95,7 @@ def as_response(values: object) -> NDArray[Any]:
         found = values[there].tolist()
         if all(isinstance(value, NUMBERS) for value in found):
             whole = there.all() and not any(isinstance(value, Decimal) for value in found)
-            return np.array(found) if whole else _with_holes(found, there)
+            return np.array(found) if whole else _with_missing(found, there)
     if there.all() or values.dtype.kind in "fc":
         return values
     out = values.astype(object)
@@ -103,7 +103,7 @@ def as_response(values: object) -> NDArray[Any]:
     return out
 
 
-def _with_holes(found: list[Any], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _with_missing(found: list[Any], there: NDArray[np.bool_]) -> NDArray[np.float64]:
     out = np.full(there.shape, np.nan)
     out[there] = np.array(found, dtype=np.float64)
     return out

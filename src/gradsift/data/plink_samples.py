@@ -141,12 +141,20 @@ class SampleFile:
         if None in numbers:
             texts = [None if is_missing(cell) or cell in NO_TEXT else cell for cell in cells]
             return np.array(texts, dtype=object)
-        return with_codes_of_plink(np.array(numbers, dtype=np.float64))
+        return with_codes_of_plink(np.array(numbers, dtype=np.float64))[0]
 
 
-def with_codes_of_plink(values: Array) -> Array:
-    """NaN for -9, and for 0 where the others are 1 (control) and 2 (case), as PLINK has it."""
-    there = values[~np.isnan(values) & (values != -9)]
-    case_control = np.isin(there, (0, 1, 2)).all() and (there == 2).any()
-    unknown = (values == -9) | ((values == 0) & case_control)
-    return np.where(unknown, np.nan, values)
+def with_codes_of_plink(values: Any, *, response: bool = True) -> tuple[Any, int]:
+    """NaN or None for -9, and of a response also for 0 where the others are 1 (control) and 2
+    (case), as PLINK has it; and how many there were.
+    """
+    out = values.copy()
+    if values.dtype.kind == "O":
+        unknown = values == "-9"
+    else:
+        unknown = values == -9
+        there = values[~np.isnan(values) & ~unknown]
+        if response and np.isin(there, (0, 1, 2)).all() and (there == 2).any():
+            unknown |= values == 0
+    out[unknown] = None if values.dtype.kind == "O" else np.nan
+    return out, int(unknown.sum())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gradsift.data.arrays import array_like
 from gradsift.data.categories import holds_times
-from gradsift.data.missing import is_hole, known
+from gradsift.data.missing import is_null, known
 from gradsift.protocols import Array
 
 
@@ -54,7 +54,7 @@ def odd_cell(cells: NDArray[Any]) -> tuple[int, Any]:
         for cell in group:
             try:
                 nested = isinstance(cell, np.ndarray)
-                float(0.0 if is_hole(cell) else cell)
+                float(0.0 if is_null(cell) else cell)
             except (TypeError, ValueError, OverflowError):
                 nested = True
             if nested:

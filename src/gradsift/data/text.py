@@ -265,7 +265,7 @@ class TextTable:
         while len(head) < HEAD_LINES and (len(head) < 3 or sum(map(len, head)) < HEAD_CHARACTERS):
             head.append(next(lines, ""))
         head = [line for line in head if line]
-        titles = title_lines(head, self.options) or lines_above(head, self.options, wanted)
+        titles = lines_above(head, self.options, wanted)
         if titles:
             said = " ".join(head[0].strip(" ,;|\t\r\n").split())
             self.notes.append(f"{self.name}: {said!r} above the header is no part of the table")
@@ -400,42 +400,28 @@ def lines_of(file: IO[str], name: str) -> Iterator[str]:
         yield line
 
 
-def title_lines(lines: Sequence[str], options: ReadOptions = PLAIN) -> int:
-    """How many lines above the header hold one cell at most, and no name of a column.
+def lines_above(lines: Sequence[str], options: ReadOptions, wanted: Collection[str] = ()) -> int:
+    """How many lines are above the header: lines of names above the one with a column that is
+    wanted, or lines of one cell at most above a line of names.
 
     Examples
     --------
-    >>> title_lines(["Sales of 2023", "", "shop;sales", "a;1", "b;2"]), title_lines(["a;b", "1;2"])
-    (2, 0)
-    """
-    bare = [QUOTED.sub("x", line.rstrip("\r\n")) for line in lines]
-    mark = options.delimiter or delimiter_of(bare[len(bare) // 2 :], "", options)
-    full = [sum(bool(cell.strip()) for cell in line.split(mark)) for line in bare]
-    first = next((k for k, count in enumerate(full) if count > 1), 0)
-    rows = [line.split(mark) for line in bare[first:] if line.strip()]
-    if len(rows) < 3 or len({len(cells) for cells in rows}) > 1:
-        return 0
-    return 0 if any(options.number(cell.strip()) is not None for cell in rows[0]) else first
-
-
-def lines_above(lines: Sequence[str], options: ReadOptions, wanted: Collection[str]) -> int:
-    """How many lines are above the one that names a column that is wanted; none where no line of
-    names does.
-
-    Examples
-    --------
+    >>> lines_above(["Sales of 2023", "", "shop;sales", "a;1", "b;2"], PLAIN)
+    2
     >>> lines_above(["blood,blood,result", "Hb,CRP,ill", "1,2,yes"], PLAIN, ["ill"])
     1
     """
     bare = [line.rstrip("\r\n") for line in lines]
     mark = options.delimiter or delimiter_of(bare[len(bare) // 2 :], "", options)
-    for k, line in enumerate(bare):
-        cells = [cell.strip(" \"'") for cell in line.split(mark)]
-        if any(options.number(cell) is not None for cell in cells):
-            return 0
-        if set(cells[k > 0 :]) & set(wanted):  # with variables in rows it is in the first cell
+    split = (next(csv.reader([line], delimiter=mark), []) for line in bare)
+    rows = [[cell.strip(" \"'") for cell in cells] for cells in split]
+    numbers = [any(options.number(cell) is not None for cell in cells) for cells in rows]
+    for k in range(numbers.index(True) if True in numbers else len(rows)):
+        if set(rows[k][k > 0 :]) & set(wanted):  # with variables in rows it is in the first cell
             return k
-    return 0
+    first = next((k for k, cells in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
+    widths = [len(cells) for cells in rows[first:] if any(cells)]
+    return first if len(widths) > 2 and len(set(widths)) == 1 and not numbers[first] else 0
 
 
 def has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:

@@ -22,7 +22,7 @@ from gradsift._run.warn import warn_user
 from gradsift.data import ArraySource, is_storage, read_target
 from gradsift.data.arrays import array_like
 from gradsift.data.formats.arrow import ArrowSource, holds_text
-from gradsift.data.missing import as_response, is_hole
+from gradsift.data.missing import as_response, is_null
 from gradsift.data.responses import check_all_known
 from gradsift.data.slices import check_rows
 from gradsift.estimators.validation import (
@@ -321,7 +321,7 @@ def check_feature_groups(
                 f"feature_groups has shape {labels.shape}: give one label for each of the "
                 f"{n_features} columns, or a dict from names of groups to lists of columns."
             )
-        return tuple(single[k] if is_hole(v) else str(v) for k, v in enumerate(labels.tolist()))
+        return tuple(single[k] if is_null(v) else str(v) for k, v in enumerate(labels.tolist()))
     taken: dict[int, str] = {}
     for group, columns in feature_groups.items():
         where = f"feature_groups[{group!r}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +17,12 @@ from gradsift.tables.frame import Frame, read_rows
 from gradsift.tables.match import (
     FAMILY,
     INDIVIDUAL,
-    PLINK_MISSING,
     Samples,
-    joined_response,
     joined_rows,
     samples_of,
     taken,
+    target_of,
+    without_plink_codes,
 )
 from gradsift.tables.notes import Note, TableError, counted, listed
 from gradsift.tables.reading import read_frame
@@ -74,7 +75,9 @@ def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -
         text = f"{choices.target!r} of {file} is the target, and no covariate"
         said = [*said, Note("read", text, (choices.target,))]
     for name in covariate_names(other, samples, choices):
-        values, missing = without_minus_nine(other, name)
+        values, missing = other.column(name), list[Note]()
+        if INDIVIDUAL in other.order:
+            values, missing = without_plink_codes(values, name, response=False)
         given[name] = taken(values, where)
         said += missing
     return Chosen(rows, given, [*notes, *said])
@@ -99,37 +102,30 @@ def covariate_names(other: Frame, samples: Samples, choices: Choices) -> list[st
     return list(dict.fromkeys([*wanted, *extra])) if wanted else found
 
 
-def without_minus_nine(other: Frame, name: str) -> tuple[Any, list[Note]]:
-    """A covariate; -9 is missing in PLINK's tables."""
-    values = other.column(name)
-    if INDIVIDUAL not in other.order:
-        return values, []
-    out, coded = values.copy(), values == (PLINK_MISSING if values.dtype.kind == "O" else -9.0)
-    out[coded] = None if values.dtype.kind == "O" else np.nan
-    count = int(coded.sum())
-    said = f"{counted(count, 'missing value')} of {name!r} by PLINK's code -9"
-    return out, [Note("read", said, (name,))] * (count > 0)
-
-
 def read_on_samples(path: Path, choices: Choices, samples: Samples) -> Frame:
     """Another table on the same samples; PLINK's may have no header."""
     options = replace(choices.options, transpose=False, sheet=None)
-    lines = plain_lines(path)
-    if lines and without_header(lines[0], samples):
-        width = len(lines[0])
+    first = next(iter(plain_lines(path, 1)), [])
+    if without_header(first, samples):
+        width = len(first)
         what = "PC" if path.suffix == ".eigenvec" else "column"
         header = [FAMILY, INDIVIDUAL, *(f"{what}{k}" for k in range(1, width - 1))]
-        return read_rows(header, lines, options)
+        return read_rows(header, plain_lines(path), options)
     return read_frame(path, options, (*choices.response.names, *choices.covariate_names))
 
 
 def response_of_samples(
     samples: Samples, path: Path, choices: Choices
 ) -> tuple[dict[str, Any], list[Note]]:
-    """The columns of the response that another table has, the target among them; and notes."""
+    """Columns of the response in another table, NaN or None for samples that it has not, and
+    notes; the target must be there.
+    """
     other, names = read_on_samples(path, choices, samples), choices.response.names
-    values, notes = joined_response(samples, other, path.name, names, by_of(choices))
-    return values, [*other.notes, *notes]
+    there = [names[0], *(name for name in names[1:] if name in other.order)]
+    found = [target_of(other, name, path.name) for name in there]
+    rows, said = joined_rows(samples, other, path.name, by_of(choices), set(there))
+    values = {name: taken(values, rows) for name, (values, _) in zip(there, found)}
+    return values, [*other.notes, *(note for _, notes in found for note in notes), *said]
 
 
 def by_of(choices: Choices) -> str | None:
@@ -137,15 +133,17 @@ def by_of(choices: Choices) -> str | None:
     return choices.by or choices.id
 
 
-def plain_lines(path: Path) -> list[list[str]]:
-    """The lines of a file of cells that stand apart by spaces or tabs; none of a packed file."""
+def plain_lines(path: Path, most: int | None = None) -> list[list[str]]:
+    """The first lines of a file of cells that stand apart by spaces or tabs, or all of them; none
+    of a packed file.
+    """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            return list(islice((line.split() for line in file if line.strip()), most))
     except UnicodeDecodeError:
         return []
-    return [line.split() for line in text.splitlines() if line.strip()]
 
 
 def without_header(first: Sequence[str], samples: Samples) -> bool:

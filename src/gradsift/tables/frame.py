@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradsift._run.suggest import did_you_mean
 from gradsift.data.arrays import array_like, refuse_lazy
 from gradsift.data.categories import (
     DECLARED,
@@ -24,11 +25,12 @@ from gradsift.data.categories import (
     to_column,
 )
 from gradsift.data.cells import Texts
-from gradsift.data.missing import NUMBERS, is_hole, is_missing, to_number
+from gradsift.data.missing import NUMBERS, is_missing, is_null, to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
+from gradsift.data.source import take_rows
 from gradsift.data.text import check_names
-from gradsift.protocols import Array, IntArray
-from gradsift.tables.notes import Note
+from gradsift.protocols import Array, IntArray, Source
+from gradsift.tables.notes import Note, TableError, listed
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,6 @@ class Frame:
         Name -> (n,) object array of str, None where nothing is written; or dates.
     order : tuple of str
         All names, as the file has them.
-    class_names : dict
-        Column -> names of the classes its numbers stand for, in order, where the file tells.
     notes : tuple of Note
         What was decided while reading.
     id : str, optional
@@ -84,6 +84,12 @@ class Frame:
         Whether missing values belong to the format (genotypes), so that they are filled.
     given : dict
         Name -> (n,) column of another table on the same rows, such as covariates.
+    stored : Source, optional
+        Columns of numbers that stay on disk, next to those above.
+    stored_columns : int array, optional
+        Their numbers in the file; None = all.
+    by_name : bool
+        Whether they are found again by their names, as the file holds the response among them.
     declared : dict
         Columns that a data frame declares to be categorical -> their levels in order, lowest
         first; none where they have no order.
@@ -93,13 +99,15 @@ class Frame:
     numbers: Array
     texts: dict[str, Texts]
     order: tuple[str, ...]
-    class_names: dict[str, tuple[str, ...]]
     notes: tuple[Note, ...] = ()
     id: str | None = None
     places: Places = field(default_factory=Places)
     options: ReadOptions = PLAIN
     expects_missing: bool = False
     given: dict[str, Any] = field(default_factory=dict)
+    stored: Source | None = None
+    stored_columns: IntArray | None = None
+    by_name: bool = False
     declared: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
@@ -128,6 +136,7 @@ class Frame:
             texts=texts,
             places=self.places.take(rows),
             given=given,
+            stored=None if self.stored is None else take_rows(self.stored, rows),
         )
 
     def without(self, names: Collection[str]) -> Frame:
@@ -147,6 +156,15 @@ class Frame:
             numbers=columns_at(self.numbers, np.flatnonzero(kept)),
             order=tuple(name for name in self.order if name not in lost),
         )
+
+
+def check_columns_exist(order: Sequence[str], asked: Sequence[str]) -> None:
+    """Refuse names that the table does not have."""
+    there = set(order)
+    lost = [name for name in asked if name not in there]
+    if lost:
+        hint = did_you_mean(lost[0], order) or f" It has {listed(order, 5)}."
+        raise TableError(f"the table has no column {listed(lost)}.{hint}")
 
 
 def columns_at(X: Array, at: IntArray) -> Array:
@@ -175,19 +193,19 @@ def runs(*places: IntArray) -> Iterator[tuple[int, int]]:
 def make_frame(
     order: Sequence[str],
     columns: Sequence[Array | Texts],
-    class_names: dict[str, tuple[str, ...]] | None = None,
+    n_rows: int = 0,
 ) -> Frame:
-    """A frame from columns in the file's order."""
+    """A frame from columns in the file's order; `n_rows` where there are none."""
     check_names(order)
     kept: dict[str, Any] = {}
     texts: dict[str, Any] = {}
     for name, column in zip(order, columns):
         (texts if column.dtype.kind in "OM" else kept)[name] = column
-    n = len(columns[0]) if len(columns) else 0
+    n = len(columns[0]) if len(columns) else n_rows
     numbers = np.empty((n, len(kept)))
     for k, column in enumerate(kept.values()):
         numbers[:, k] = column
-    return Frame(tuple(kept), numbers, texts, tuple(order), class_names or {})
+    return Frame(tuple(kept), numbers, texts, tuple(order))
 
 
 def as_frame(X: Any, names: Sequence[str] = ()) -> Frame:
@@ -248,10 +266,10 @@ def column_of(name: str, values: Any) -> Array | Texts:
     if cells.dtype.kind == "O":
         cells = without_zones(cells)
     if holds_times(cells):
-        known = [cell for cell in cells.tolist() if not is_hole(cell)]
+        known = [cell for cell in cells.tolist() if not is_null(cell)]
         if cells.dtype.kind == "m" or (known and hasattr(known[0], "total_seconds")):
             return cells.astype("timedelta64[s]").astype(float) / 86_400.0
-        return np.array([np.datetime64("NaT") if is_hole(c) else c for c in cells], "M8[s]")
+        return np.array([np.datetime64("NaT") if is_null(c) else c for c in cells], "M8[s]")
     there = [None if is_missing(cell) else cell for cell in cells.tolist()]
     if all(cell is None or isinstance(cell, NUMBERS) for cell in there):
         return np.array([np.nan if c is None else float(c) for c in there], dtype=np.float64)
@@ -271,7 +289,7 @@ def without_zones(cells: NDArray[Any]) -> NDArray[Any]:
     for k, cell in enumerate(cells):
         start = cell.to_timestamp() if hasattr(cell, "to_timestamp") else cell
         zone = getattr(start, "tzinfo", None)
-        aware = zone is not None and not is_hole(start)
+        aware = zone is not None and not is_null(start)
         out[k] = start.astimezone(UTC).replace(tzinfo=None) if aware else start
     return out
 

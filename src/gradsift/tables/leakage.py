@@ -18,13 +18,14 @@ from gradsift.data.source import windows
 from gradsift.protocols import Array, IntArray
 from gradsift.tables.notes import listed
 
-PAIRS = 64
 WIDTH = 8192
+FIRST_ROWS = 128
+"""Rows, in the order of the target, in which columns are compared before all rows are."""
 LEAST_KNOWN = 0.5
 """Part of the rows in which a column must have a value to be compared."""
 CHANCE = np.log(1e-6)
 """Expected number of such columns by pure chance below which a column is left out."""
-WORTH_A_WORD = np.log(0.01)
+MENTIONED = np.log(0.01)
 """... below which one is mentioned."""
 NARROW = 200
 """Variables up to which one that tells the classes apart is a leak; of more, one may do so by its
@@ -113,7 +114,7 @@ def find_leaks(
     for names, X in numbers:
         if ordered:
             alike, log_chance = _same_order(X, codes), np.log(2) + tried - arrangements
-            add(_of(names, alike), log_chance, "an exact function of the target", WORTH_A_WORD)
+            add(_of(names, alike), log_chance, "an exact function of the target", MENTIONED)
         else:
             alike, log_chance = _same_classes(X, codes), tried + renamings - arrangements
             add(_of(names, alike), log_chance, "the target under another name")
@@ -124,8 +125,6 @@ def find_leaks(
         for names, X in numbers:
             add(_of(names, _apart(X, codes)), tried + renamings - arrangements,
                 "tells the classes apart without an error")  # fmt: skip
-            add(_of(names, _one_value(X, codes)), CHANCE - 1.0,
-                "one value in all rows of a class and hardly in another")  # fmt: skip
             add(_of(names, _missing_in_one(np.isnan(X), codes)), CHANCE - 1.0,
                 "missing in one class only")  # fmt: skip
         gone = np.zeros((len(y), len(categories)), dtype=bool)
@@ -224,33 +223,28 @@ def _touch(y: Array, codes: IntArray, count: int) -> bool:
     return bool((gaps > 0).all() and both.sum() > 1 and narrow[both].mean() > 0.5)
 
 
-def _pairs(codes: IntArray, alike: bool) -> tuple[IntArray, IntArray]:
-    """Rows to compare: pairs of one class, or of two."""
-    rng = np.random.default_rng(0)
-    a, b = rng.integers(len(codes), size=(2, 40 * PAIRS))
-    fit = np.flatnonzero((a != b) & ((codes[a] == codes[b]) == alike))[:PAIRS]
-    return a[fit], b[fit]
-
-
 def _suspects(
-    X: Array, agree: Callable[[Array, Array], NDArray[np.bool_]], a: IntArray, b: IntArray
+    X: Array, codes: IntArray, agree: Callable[[Array, Array], NDArray[np.bool_]]
 ) -> IntArray:
-    """Columns for which all pairs agree, of those where a value is known in both rows."""
+    """Columns whose steps agree with those of the target in some rows, brought into its order, as
+    far as both values of a step are known.
+    """
+    some = np.linspace(0, len(codes) - 1, min(len(codes), FIRST_ROWS)).astype(int)
+    order = np.argsort(codes, kind="stable")[some]
+    steps = np.diff(codes[order])[:, None]
     found = []
     for where in windows(X.shape[1], WIDTH):
-        one, other = X[a, where], X[b, where]
-        gone = np.isnan(one) | np.isnan(other)
-        good = (agree(one, other) | gone).all(axis=0) & ~gone.all(axis=0)
+        with np.errstate(invalid="ignore"):
+            moves = np.diff(X[order, where], axis=0)
+        gone = np.isnan(moves)
+        good = (agree(moves, steps) | gone).all(axis=0) & ~gone.all(axis=0)
         found.append(where.start + np.flatnonzero(good))
     return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 
 def _same_classes(X: Array, codes: IntArray) -> IntArray:
     """Columns whose values are the classes under other names."""
-    (a, b), (c, d) = _pairs(codes, True), _pairs(codes, False)
-    a, b = np.concatenate([a, c]), np.concatenate([b, d])
-    alike = (codes[a] == codes[b])[:, None]
-    suspects = _suspects(X, lambda one, other: (one == other) == alike, a, b)
+    suspects = _suspects(X, codes, lambda moves, steps: (moves == 0) == (steps == 0))
     return np.array([k for k in suspects if _one_to_one(X[:, k], codes)], dtype=np.intp)
 
 
@@ -265,10 +259,8 @@ def _one_to_one(column: Array, codes: IntArray) -> bool:
 
 def _same_order(X: Array, codes: IntArray) -> IntArray:
     """Columns that rank the rows as the target does, or the other way round."""
-    a, b = _pairs(codes, False)
-    up = np.sign(codes[a] - codes[b])[:, None]
-    rising = _suspects(X, lambda one, other: np.sign(one - other) == up, a, b)
-    falling = _suspects(X, lambda one, other: np.sign(one - other) == -up, a, b)
+    rising = _suspects(X, codes, lambda moves, steps: np.sign(moves) == np.sign(steps))
+    falling = _suspects(X, codes, lambda moves, steps: np.sign(moves) == -np.sign(steps))
     found = [k for k in np.union1d(rising, falling) if _monotone(X[:, k], codes)]
     return np.array(found, dtype=np.intp)
 
@@ -297,18 +289,6 @@ def _apart(X: Array, codes: IntArray) -> IntArray:
     with np.errstate(invalid="ignore"):
         apart = (high[:-1] < low[1:]).all(axis=0)
     return np.flatnonzero(apart & (np.isnan(X).mean(axis=0) < LEAST_KNOWN))
-
-
-def _one_value(X: Array, codes: IntArray) -> IntArray:
-    """Columns with one value in all rows of a class that hardly occurs in another class."""
-    low, high = _ranges(X, codes)
-    out = []
-    for c, k in np.argwhere(low == high):
-        others = X[codes != c, k]
-        varies = len(np.unique(others[~np.isnan(others)])) > 5
-        if varies and (others == low[c, k]).mean() < 0.05:
-            out.append(k)
-    return np.unique(np.array(out, dtype=np.intp))
 
 
 def _missing_in_one(gone: NDArray[np.bool_], codes: IntArray) -> IntArray:

@@ -23,7 +23,6 @@ from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 FAMILY, INDIVIDUAL = "FID", "IID"
 """Columns that name samples in PLINK's tables."""
 BOTH = f"{FAMILY} and {INDIVIDUAL}"
-PLINK_MISSING = "-9"
 POSITION = "position"
 MOST_KEYS = 100
 """Columns of whole numbers that may name samples."""
@@ -247,19 +246,6 @@ def matched(
     return rows, notes
 
 
-def joined_response(
-    samples: Samples, other: Frame, file: str, names: Sequence[str], by: str | None
-) -> tuple[dict[str, Any], list[Note]]:
-    """Columns of the response of each sample, NaN or None where there is none, and notes;
-    parameters as in `joined_rows`. The first one must be there.
-    """
-    there = [names[0], *(name for name in names[1:] if name in other.order)]
-    found = [target_of(other, name, file) for name in there]
-    rows, said = joined_rows(samples, other, file, by, set(there))
-    values = {name: taken(values, rows) for name, (values, _) in zip(there, found)}
-    return values, [*(note for _, notes in found for note in notes), *said]
-
-
 def target_of(other: Frame, target: str, file: str) -> tuple[Array | Texts, list[Note]]:
     """The target in a table of targets; PLINK's codes for missing values are missing."""
     if target not in other.order:
@@ -323,18 +309,12 @@ def turned(frame: Frame, samples: Sequence[str], file: str) -> Frame:
     )
 
 
-def without_plink_codes(values: Any, target: str) -> tuple[Any, list[Note]]:
-    """Values without -9, and without 0 next to 1 and 2; and a note on how many there were."""
-    if values.dtype.kind == "O":
-        out = values.copy()
-        out[values == PLINK_MISSING] = None
-        count = int((values == PLINK_MISSING).sum())
-    else:
-        out = with_codes_of_plink(values)
-        count = int(np.isnan(out).sum() - np.isnan(values).sum())
-    codes = "(-9, or 0 next to 1 and 2)"
-    said = f"{counted(count, 'missing value')} of {target!r} by PLINK's codes {codes}"
-    return out, [Note("read", said, (target,))] if count else []
+def without_plink_codes(values: Any, name: str, *, response: bool = True) -> tuple[Any, list[Note]]:
+    """Values without PLINK's codes for missing ones, and a note on how many there were."""
+    out, count = with_codes_of_plink(values, response=response)
+    codes = "codes (-9, or 0 next to 1 and 2)" if response else "code -9"
+    said = f"{counted(count, 'missing value')} of {name!r} by PLINK's {codes}"
+    return out, [Note("read", said, (name,))] if count else []
 
 
 def taken(values: Any, rows: IntArray) -> Any:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from gradsift.data import read_target
 from gradsift.data.formats.registry import main_target, read_ids
-from gradsift.data.read_options import ReadOptions
 from gradsift.tables.covariate_file import (
     by_of,
     choose_rows,
@@ -29,28 +28,22 @@ from gradsift.tables.match import (
     without_plink_codes,
 )
 from gradsift.tables.notes import TableError, listed
-from gradsift.tables.out_of_core import fits_memory, open_large, opened, stored_frame
+from gradsift.tables.out_of_core import frame_of
 from gradsift.tables.prepare import (
     Table,
     prepare,
 )
-from gradsift.tables.reading import (
-    arrow_rows,
-    can_be_transposed,
-    check_transposed,
-    read_arrow,
-    read_frame,
-    reader_for,
-    with_options,
-)
+from gradsift.tables.reading import can_be_transposed, read_frame, reader_for
 from gradsift.tables.recipe import Choices
-from gradsift.tables.variants import GENOTYPES, variant_places, without_rare
+from gradsift.tables.variants import GENOTYPES, variant_places, with_chosen_columns
 
 WHOLE_FILE = 1 << 30
 """Bytes of a file up to which a fingerprint covers all of it."""
 
 
-def open_table(path: Path, choices: Choices, target_from: Path | None = None) -> Table:
+def open_table(
+    path: Path, choices: Choices, target_from: Path | None = None, *, on_disk: bool = False
+) -> Table:
     """Read or open a table.
 
     Parameters
@@ -60,6 +53,8 @@ def open_table(path: Path, choices: Choices, target_from: Path | None = None) ->
     target_from : Path, optional
         Another table with the target. Its rows are found by the pair of columns whose values
         match best, in any order.
+    on_disk : bool
+        Whether columns that are read one by one stay on disk even if they would fit into memory.
 
     Returns
     -------
@@ -67,21 +62,41 @@ def open_table(path: Path, choices: Choices, target_from: Path | None = None) ->
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    asked = [*choices.response.names, *chain(*choices.roles.values())]
-    frame = frame_in_memory(path, choices.options, asked)
-    if frame is None:
-        return open_large(path, choices, target_from)
+    asked = [name for name in (choices.id, choices.group) if name is not None]
+    asked += choices.response.names if target_from is None else ()
+    wanted = [*chain(*choices.roles.values())]
+    frame = frame_of(path, choices.options, asked, wanted, choices.drop, on_disk=on_disk)
+    if frame.stored is not None:
+        check_applies(path, choices)
     if target_from is not None:
         frame = with_target(frame, path, target_from, choices)
     elif in_rows(frame, path, choices):
         frame = read_frame(path, replace(choices.options, transpose=True))
-    elif reader_for(path) is None and choices.target not in frame.order:
+    elif choices.target not in frame.order and (frame.stored or reader_for(path) is None):
         read_target(path, choices.target)  # says what it has instead
     elif reader_for(path) is not None and {INDIVIDUAL, choices.target} <= set(frame.order):
         frame = _known_to_plink(frame, choices.target)
-    places = variant_places(path, frame.names)
+    places = variant_places(path, None if frame.stored is not None else frame.names)
     frame = with_other_tables(frame, path, choices)
-    return replace(prepare(without_rare(frame, choices), choices), places=places)
+    return replace(prepare(with_chosen_columns(frame, choices), choices), places=places)
+
+
+def check_applies(path: Path, choices: Choices) -> None:
+    """Refuse what only works on a table in memory, as one row for each group is."""
+    asked: dict[str, Any] = {
+        "categorical": choices.categorical,
+        "more than one target": choices.more_targets,
+        choices.transform: bool(choices.transform) and choices.aggregate is None,
+        "transpose": choices.options.transpose,
+        "missing=drop": choices.missing == "drop",
+        "missing=indicator": choices.missing == "indicator",
+    }
+    for choice, given in asked.items():
+        if given:
+            raise TableError(
+                f"{path.name} is too large to be taken into memory and is read column by column, "
+                f"where {choice} does not work."
+            )
 
 
 def with_other_tables(
@@ -115,32 +130,6 @@ def target_of(path: Path, target: str | None, target_from: Path | None) -> str:
     if kept is None:
         raise TableError(f"say which column of {path.name} is the target.", "target")
     return kept
-
-
-def frame_in_memory(path: Path, options: ReadOptions, asked: Collection[str] = ()) -> Frame | None:
-    """The table in a file, whatever its format; None if it is too large to be taken into memory.
-
-    Parameters
-    ----------
-    path : Path
-    options : ReadOptions
-        How it is written.
-    asked : collection of str
-        Names that have a role: formats that keep columns next to the table add only these to it.
-    """
-    reader = reader_for(path)
-    if reader is None:
-        source, notes = opened(path)
-        if not fits_memory(*source.shape):
-            return None
-        check_transposed(path, options)
-        frame = with_options(stored_frame(path, source, asked), options)
-        return replace(frame, notes=tuple(notes))
-    if reader is read_arrow:
-        stored, n_rows = arrow_rows(path)
-        if not fits_memory(n_rows, len(stored.schema.names)):
-            return None
-    return read_frame(path, options, asked)
 
 
 def in_rows(frame: Frame, path: Path, choices: Choices) -> bool:

@@ -10,21 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift.data import read_target
-from gradsift.data.categories import to_column
 from gradsift.data.formats.registry import holds_target
 from gradsift.data.missing import known
 from gradsift.data.read_options import ReadOptions
 from gradsift.data.slices import take_rows
 from gradsift.exceptions import ExtrapolationWarning
-from gradsift.protocols import Array, IntArray
+from gradsift.protocols import Array, IntArray, Source
 from gradsift.tables.columns import Column, as_texts
-from gradsift.tables.covariate_file import choose_rows, response_of_samples, split_given
+from gradsift.tables.covariate_file import split_given
 from gradsift.tables.frame import Frame
-from gradsift.tables.match import Samples
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
-from gradsift.tables.opening import frame_in_memory, with_other_tables, with_target
-from gradsift.tables.out_of_core import opened, own_columns, storage_ids
+from gradsift.tables.opening import with_other_tables, with_target
+from gradsift.tables.out_of_core import frame_of
 from gradsift.tables.reading import can_be_transposed
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.roles import parse_columns
@@ -106,65 +103,49 @@ def open_new(
         covariates=covariates,
         offset=offset,
     )
-    if not recipe.names:  # of a fit that read column by column
-        return _where_it_lies(path, recipe, asked, None)
     if not can_be_transposed(path):
         options = replace(options, transpose=False)
     needed = recipe.needed(used)
     named = {*recipe.response.names, *(() if recipe.id is None else (recipe.id,))}
-    frame = frame_in_memory(path, options, needed | named)
-    if frame is None and holds_target(path) and recipe.encoder.is_plain and not recipe.transform:
-        return _where_it_lies(path, recipe, asked, target_from)
-    if frame is None:
-        raise TableError(
-            f"{path.name} is too large to be taken into memory: give a table with fewer rows, or "
-            f"with only the columns that the model uses ({listed(sorted(needed))})."
-        )
+    frame = frame_of(path, options, named, needed, on_disk=not recipe.names)
+    source = None if frame.stored is None else columns_on_disk(path, frame.stored, recipe, needed)
     if target_from is not None:
         frame = with_target(frame, path, target_from, asked)
+    if asked.id not in frame.order:
+        asked = replace(asked, id=None)
     frame = with_other_tables(frame, path, asked, leave_out=False)
+    label = recipe.id or (frame.id if source is not None else None)
     names = None
-    if recipe.id is not None and recipe.id in frame.order:
-        names = as_texts(frame.column(recipe.id)).astype(str)
+    if label in frame.order:
+        names = as_texts(frame.column(label)).astype(str)
     y = None
     if set(recipe.response.names) <= set(frame.order):
         y = new_response({name: read_column(frame, name) for name in recipe.response.names}, recipe)
-    X, notes = recipe.columns(frame, used, fill)
     for note in frame.notes:
         if note.kind == "caution":
             warnings.warn(f"{note.text}.", UserWarning, stacklevel=2)
-    for note in needed_notes(X, frame, recipe, used, notes):
-        warnings.warn(f"{note.text}.", ExtrapolationWarning, stacklevel=2)
+    X: Any = source
+    if source is None:
+        X, notes = recipe.columns(frame, used, fill)
+        for note in needed_notes(X, frame, recipe, used, notes):
+            warnings.warn(f"{note.text}.", ExtrapolationWarning, stacklevel=2)
     column = recipe.response.exposure
     exposure = read_column(frame, column) if column in frame.order else None
     return NewTable(X, names, y, *split_given(frame.given, asked), exposure)
 
 
-def _where_it_lies(
-    path: Path, recipe: Recipe, asked: Choices, target_from: Path | None
-) -> NewTable:
-    """A table that is read column by column. Where it holds more than variables, these are found
-    by name, and the target among the others; else by their number.
+def columns_on_disk(path: Path, source: Source, recipe: Recipe, needed: set[str]) -> Source:
+    """The columns that the model was fitted to: by name, where the file holds more than variables;
+    else by their number.
     """
-    own, (source, _) = own_columns(path), opened(path)
-    asked = asked if asked.id in own else replace(asked, id=None)
-    ids, families = storage_ids(path, asked)
-    samples = Samples(path.name, source.shape[0], ids, families, asked.id, stored=True)
-    y = None
-    if target_from is not None:
-        y = response_of_samples(samples, target_from, asked)[0]
-    elif set(recipe.response.names) <= set(own):
-        y = {
-            name: to_column(np.asarray(read_target(path, name)).tolist())
-            for name in recipe.response.names
-        }
-    found = choose_rows(samples, asked, leave_out=False)
-    return NewTable(
-        recipe.of_named(source) if recipe.names else recipe.of_stored(source),
-        None if ids is None else np.array([str(name) for name in ids]),
-        None if y is None else new_response(y, recipe),
-        *split_given(found.given, asked),
-    )
+    if not recipe.names:
+        return recipe.of_stored(source)
+    if not (holds_target(path) and recipe.encoder.is_plain and not recipe.transform):
+        raise TableError(
+            f"{path.name} is too large to be taken into memory: give a table with fewer rows, or "
+            f"with only the columns that the model uses ({listed(sorted(needed))})."
+        )
+    return recipe.of_named(source)
 
 
 def response_choices(recipe: Recipe) -> Choices:
@@ -223,7 +204,7 @@ def new_response(values: dict[str, Any], recipe: Recipe) -> NDArray[Any] | None:
     if not there.any():
         return None
     some = {name: column[there] for name, column in values.items()}
-    found = recipe.response.read(some, recipe.task, recipe.levels, recipe.classes)
+    found = recipe.response.read(some, recipe.task, recipe.levels)
     if there.all():
         return found
     labels = recipe.task == "classification"

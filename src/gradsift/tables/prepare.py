@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from gradsift._run.memory import check_memory
 from gradsift._run.suggest import did_you_mean
-from gradsift.data.categories import number_text
-from gradsift.protocols import Array, IntArray
+from gradsift.data import ArraySource, NamedSource, checked
+from gradsift.data.row_groups import aggregate_response, group_codes, groups_in_memory
+from gradsift.numerics.sampling import repeat_words, repeated_rows
+from gradsift.protocols import Array, IntArray, Source
 from gradsift.tables.columns import (
     MISSING,
     Column,
@@ -24,32 +27,29 @@ from gradsift.tables.columns import (
     with_levels,
 )
 from gradsift.tables.covariate_file import aggregated_given, checked_offset, split_given
-from gradsift.tables.frame import Frame
+from gradsift.tables.frame import Frame, Places, check_columns_exist, make_frame
 from gradsift.tables.leakage import Leaks, find_leaks, other_responses, other_times
 from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
+from gradsift.tables.out_of_core import COPIES, column_names, in_memory
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.response import (
     Task,
     answer_levels,
     exposures,
     find_event,
-    order_note,
     read_task,
 )
 from gradsift.tables.roles import CENSORED, assign_roles, block_columns, is_time, parse_columns
 from gradsift.tables.row_groups import (
     RowGroups,
     aggregated,
-    check_group_given,
+    became,
     read_groups,
-    repeat_notes,
 )
 from gradsift.tables.variants import VariantPlaces
 
 MANY_DROPPED = 0.5
 """Part of the rows above which dropping those with missing values calls for a caution."""
-MISSING_CODES = (-9, -99, -999, -9999)
-"""Numbers that often stand for a missing value."""
 FALSE_INDICATORS = 0.01
 """Expected number of columns of which it only seems that missing values go with the target."""
 LEAST_MISSING = 0.02
@@ -157,24 +157,29 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     if columns.event is not None:
         value, note = find_event(frame.column(columns.event), columns.event, columns.event_value)
         columns, said = replace(columns, event_value=value), [*said, note]
+    declared = frame.declared.get(choices.target, ())
+    recipe = Recipe(
+        columns,
+        task,
+        missing=choices.missing,
+        levels=answer_levels(y, declared, choices.target) if task == "ordinal" else (),
+    )
+    if frame.stored is not None:
+        notes = [*frame.notes, *notes, *said, *suggested]
+        return stored_table(frame, frame.stored, parsed, recipe, choices, notes)
     special = find_roles(frame, parsed, y, choices)
     special, leaks = without_leaks(frame, special, y, choices, task)
     out = {name for name, column in special.items() if not column.is_variable}
     encoder = make_encoder(frame, special, [name for name in frame.order if name not in out])
     encoder, marked = with_indicators(encoder, frame, y, choices.missing)
-    missing = "mean" if frame.expects_missing and choices.missing == "error" else choices.missing
-    declared = frame.declared.get(choices.target, ())
-    recipe = Recipe(
-        columns,
-        task,
-        encoder,
-        row_names(frame, special, choices),
-        choices.transform if choices.aggregate is None else "",
-        choices.keep,
-        missing,
-        answer_levels(y, declared, choices.target) if task == "ordinal" else (),
-        class_names(y, frame.class_names.get(choices.target, ())),
-        frame.options,
+    recipe = replace(
+        recipe,
+        encoder=encoder,
+        id=row_names(frame, special, choices),
+        transform=choices.transform if choices.aggregate is None else "",
+        untouched=choices.keep,
+        missing="mean" if frame.expects_missing and choices.missing == "error" else choices.missing,
+        options=frame.options,
     )
     check_encoded_names(encoder, special, choices)
     X, rows, filled = whole_rows(recipe, frame)
@@ -187,16 +192,75 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     said += row_notes(X, y, frame, recipe, choices)
     keep = [k for k, origin in enumerate(encoder.origin_names) if origin in choices.keep]
     ids = None if recipe.id is None else as_texts(frame.column(recipe.id)).astype(str)
-    values = {name: response_column(frame, parsed, name, task) for name in columns.names}
-    exposed = None
-    if columns.exposure is not None:
-        exposed = exposures(values[columns.exposure], columns.exposure)
+    y, exposure = response_of(frame, parsed, recipe)
     table = Table(
-        X, columns.read(values, task, recipe.levels, recipe.classes), recipe.names,
-        replace(recipe, transform=choices.transform), ids, np.array(keep, dtype=np.intp),
-        tuple(said), exposure=exposed,
+        X, y, recipe.names, replace(recipe, transform=choices.transform), ids,
+        np.array(keep, dtype=np.intp), tuple(said), exposure=exposure,
     )  # fmt: skip
     return with_groups(table, frame, choices)
+
+
+def response_of(
+    frame: Frame, parsed: dict[str, Column], recipe: Recipe
+) -> tuple[NDArray[Any], Array | None]:
+    """The response as an estimator takes it, and the exposure of counts."""
+    columns, task = recipe.response, recipe.task
+    values = {name: response_column(frame, parsed, name, task) for name in columns.names}
+    name = columns.exposure
+    exposure = None if name is None else exposures(values[name], name)
+    return columns.read(values, task, recipe.levels), exposure
+
+
+def stored_table(
+    frame: Frame, source: Source, parsed: dict[str, Column], recipe: Recipe, choices: Choices,
+    notes: list[Note],
+) -> Table:  # fmt: skip
+    """A table whose columns stay on disk, or one row in memory for each of its groups."""
+    y, exposure = response_of(frame, parsed, recipe)
+    label = choices.id or frame.id
+    ids = None if label is None else as_texts(frame.column(label)).astype(str)
+    if frame.by_name:
+        names = tuple(source.names() or ())
+        recipe = replace(recipe, encoder=TableEncoder(names), id=choices.id)
+    else:
+        recipe = replace(recipe, stored=frame.stored_columns)
+    kept = np.zeros(0, dtype=np.intp)
+    if choices.keep:
+        kept = np.flatnonzero([name in choices.keep for name in column_names(source)])
+    table = Table(source, y, None, recipe, ids, kept, tuple(notes), exposure=exposure)
+    if choices.aggregate is None:
+        return with_groups(table, frame, choices)
+    check_can_aggregate(table)
+    asked = replace(choices, task=table.task, id=None, drop=(), group=None, aggregate=None)
+    return prepare(grouped_frame(table, frame, choices), asked)
+
+
+def grouped_frame(table: Table, frame: Frame, choices: Choices) -> Frame:
+    """One row for each group of a table on disk, in memory."""
+    source = checked(table.X, "error" if choices.missing == "error" else "mean")
+    groups = read_groups(frame, choices.group or "")
+    codes = group_codes(groups.labels, frame.n_rows)
+    labels = np.unique(groups.labels).astype(str)
+    what = f"{len(labels):,} groups and {source.shape[1]:,} columns"
+    check_memory(COPIES * 8.0 * len(labels) * source.shape[1], what, "Leave columns out.")
+    classes = table.task == "classification"  # whose numbers have no mean
+    y = aggregate_response(table.y.astype(str) if classes else table.y, codes)
+    made = make_frame(
+        [groups.column, choices.target],
+        [labels.astype(object), y.astype(object if classes else float)],
+    )
+    how: Any = choices.aggregate
+    means = NamedSource(ArraySource(groups_in_memory(source, codes, how)), column_names(source))
+    given = {name: values for name, values in frame.given.items() if name != groups.column}
+    made = replace(
+        made,
+        id=groups.column,
+        expects_missing=source.expects_missing,
+        notes=(*table.notes, became(len(codes), len(labels), groups.column, how)),
+        options=choices.options,
+        given=aggregated_given(given, groups.labels),
+    )
+    return in_memory(made, means)
 
 
 def check_choices(frame: Frame, choices: Choices) -> None:
@@ -204,6 +268,15 @@ def check_choices(frame: Frame, choices: Choices) -> None:
     asked = {choice: set(names) for choice, names in choices.roles.items()}
     targets = choices.response.names
     wanted = [*targets, *chain(*choices.roles.values())]
+    if frame.stored is not None:  # whose names were looked at when columns were chosen
+        wanted = [name for name in wanted if name not in {*choices.drop, *choices.keep}]
+    if choices.group not in (None, *frame.order, *frame.given):
+        raise TableError(
+            f"the table has no column {choices.group!r}."
+            f"{did_you_mean(choices.group or '', frame.order)} If it is in another table on the "
+            "same samples, give that as the one of covariates.",
+            "group, covariates, covariate_names",
+        )
     check_columns_exist(frame.order, [name for name in wanted if name not in frame.given])
     for choice, names in asked.items():
         if twice := [name for name in targets if name in names]:
@@ -215,16 +288,8 @@ def check_choices(frame: Frame, choices: Choices) -> None:
             raise TableError(f"{listed(both)} cannot be in both {one} and {other}.")
     if len(set(targets)) < len(targets):
         raise TableError(f"a column has two parts in the response: {listed(targets, 5)}.")
-    check_group_given(choices)
-
-
-def check_columns_exist(order: Sequence[str], asked: Sequence[str]) -> None:
-    """Refuse names that the table does not have."""
-    there = set(order)
-    lost = [name for name in asked if name not in there]
-    if lost:
-        hint = did_you_mean(lost[0], order) or f" It has {listed(order, 5)}."
-        raise TableError(f"the table has no column {listed(lost)}.{hint}")
+    if choices.aggregate is not None and choices.group is None:
+        raise TableError("one row of each group is asked for, and no column of groups.", "group")
 
 
 def rows_with_response(
@@ -601,26 +666,19 @@ def row_notes(
             )
             notes.append(Note("caution", said, tuple(blocks), f"group={blocks[0]}"))
         notes += repeat_notes(X, frame.places)
-    if y.dtype.kind == "f":
-        for outcome, name in zip(outcomes(y), recipe.response.targets):
-            notes += code_notes(outcome, name)
-        if recipe.task == "classification" and choices.task == "auto":
-            advice = order_note(y, X, recipe.names, target)
-            notes += [advice] if advice is not None else []
     return notes
 
 
-def code_notes(y: Array, target: str) -> list[Note]:
-    """A note on a negative number among others that are not, where it often means missing."""
-    if y.min() not in MISSING_CODES:
+def repeat_notes(X: Array, places: Places) -> list[Note]:
+    """A note on rows that are measurements of the same sample, or copies."""
+    found = repeated_rows(X)
+    if not found:
         return []
-    code, count = int(y.min()), int((y == y.min()).sum())
-    if count < 2 or (y[y != code] < 0).any():
-        return []
-    said = (
-        f"{code} is the only negative number in {target!r}, in {count} rows: is it missing there?"
-    )
-    return [Note("caution", said, (target,), f"na={code}")]
+    pair = [f"sample {k + 1}" for k in found[0][:2]]
+    if places.columns is None:
+        pair = [places.of("", k) for k in found[0][:2]]
+    said = repeat_words(found, pair, len(X)).removesuffix(".")
+    return [Note("caution", f"{said}: leave copies out, or name their groups", (), "group")]
 
 
 def check_encoded_names(
@@ -644,9 +702,8 @@ def check_encoded_names(
 
 def with_groups(table: Table, frame: Frame, choices: Choices) -> Table:
     """A table with its groups, or one row for each of them, and with its covariates."""
-    if choices.aggregate is not None and not can_aggregate(table):
-        what = "several targets" if table.y.ndim > 1 else table.task
-        raise TableError(f"one row of each group cannot be made with {what}.", "aggregate")
+    if choices.aggregate is not None:
+        check_can_aggregate(table)
     if choices.group is None:
         return with_given(table, frame.given, choices)
     groups = read_groups(frame, choices.group)
@@ -658,9 +715,11 @@ def with_groups(table: Table, frame: Frame, choices: Choices) -> Table:
     return with_given(table, aggregated_given(given, groups.labels), choices)
 
 
-def can_aggregate(table: Table) -> bool:
-    """Whether the response of a group is the mean, the sum or the label of its rows."""
-    return table.task in ("regression", "classification") and table.y.ndim == 1
+def check_can_aggregate(table: Table) -> None:
+    """Refuse a response of which a group has neither the mean, the sum nor the label."""
+    if table.task not in ("regression", "classification") or table.y.ndim > 1:
+        what = "several targets" if table.y.ndim > 1 else table.task
+        raise TableError(f"one row of each group cannot be made with {what}.", "aggregate")
 
 
 def with_given(table: Table, given: dict[str, Any], choices: Choices) -> Table:
@@ -673,13 +732,3 @@ def with_given(table: Table, given: dict[str, Any], choices: Choices) -> Table:
             )
         offset = checked_offset(offset, choices.offset)
     return replace(table, covariates=covariates, offset=offset)
-
-
-def class_names(y: Array | NDArray[Any], names: Sequence[str]) -> dict[str, str]:
-    """What each number of a target stands for, if there are as many names as numbers."""
-    if y.dtype.kind == "O" or not names:
-        return {}
-    values = np.unique(y)
-    if len(values) != len(names):
-        return {}
-    return dict(zip(map(number_text, values), names))

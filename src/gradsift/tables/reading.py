@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,27 +19,19 @@ import numpy as np
 from gradsift._run.extras import require
 from gradsift._run.memory import check_memory
 from gradsift.data.categories import number_text, to_column, to_text
-from gradsift.data.cells import (
-    Cells,
-    LateTextError,
-    Texts,
-    no_rows,
-    read_cells,
-    without_codes,
-)
-from gradsift.data.formats.arrow import open_dataset, was_text
+from gradsift.data.cells import Cells, Texts, no_rows, read_table, without_codes
+from gradsift.data.converting import counts_rows
+from gradsift.data.formats.arrow import open_dataset
 from gradsift.data.formats.registry import SUFFIXES, format_module
 from gradsift.data.read_errors import check_archive, reading
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.text import (
     BEWARE,
     ROW_NAMES,
-    TextTable,
     check_names,
     checked_names,
     names_apart,
     one_line,
-    read_text,
 )
 from gradsift.protocols import Array
 from gradsift.tables.frame import Frame, Places, make_frame
@@ -129,22 +120,14 @@ def can_be_transposed(path: Path) -> bool:
 
 def read_csv(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> Frame:
     """A delimited text file with a header."""
-
-    def read(table: TextTable, as_text: frozenset[int] = frozenset()) -> tuple[TextTable, Cells]:
-        return table, read_cells(table, as_text)
-
-    try:
-        (table, found), notes = read_text(path, read, options, wanted)
-    except LateTextError as late:
-        again = partial(read, as_text=late.columns)
-        (table, found), notes = read_text(path, again, options, wanted)
+    table, found, notes = read_table(path, options, wanted)
     header, options = found.header, replace(options, decimal=table.options.decimal)
     if options.transpose:
         return _transposed(found, table.header[1:], path.name, notes)
     texts = {header[k]: column for k, column in found.texts.items()}
     names = tuple(title for title in header if title not in texts)
     frame = Frame(
-        names, found.numbers, texts, header, {}, as_notes(notes),
+        names, found.numbers, texts, header, as_notes(notes),
         places=Places(found.lines), options=options,
     )  # fmt: skip
     return with_index(frame) if table.row_names else frame
@@ -180,7 +163,7 @@ def _transposed(found: Cells, samples: Sequence[str], name: str, notes: tuple[st
     said = f"{name}: variables are in rows, {len(samples)} samples in columns"
     every = (*as_notes(notes), Note("read", said, (), "transpose"))
     places = Places(columns={label: 1, **lines})
-    return Frame(names, found.numbers, texts, order, {}, every, id=label, places=places)
+    return Frame(names, found.numbers, texts, order, every, id=label, places=places)
 
 
 def with_index(frame: Frame) -> Frame:
@@ -205,11 +188,6 @@ def with_index(frame: Frame) -> Frame:
     )
 
 
-def counts_rows(values: Array) -> bool:
-    """Whether numbers are 0, 1, 2, ... or 1, 2, 3, ..."""
-    return bool(len(values) and values[0] in (0, 1) and (np.diff(values) == 1).all())
-
-
 WORKBOOK = "a workbook"
 WORKBOOK_COPIES = 5
 """Memory per byte of a workbook's XML."""
@@ -217,7 +195,9 @@ CELL_BYTES = 64
 """Memory of a cell of a sheet, empty or not: all between the first and the last are held."""
 HEADER_ROWS = 30
 """Rows of a sheet in which its header is looked for."""
-CELL_PLACE = re.compile(rb'<c [^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
+HEAD_BYTES = 1 << 14
+DIMENSION = re.compile(rb'<dimension ref="[A-Z]+\d+:([A-Z]{1,3})(\d{1,7})"')
+"""The last cell of a sheet, which stands at its beginning."""
 
 
 def read_workbook(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> Frame:
@@ -250,37 +230,19 @@ def read_workbook(path: Path, options: ReadOptions, wanted: Collection[str] = ()
 def check_sheets(path: Path) -> None:
     """Refuse a workbook with a cell so far out that all cells before it would fill the memory."""
     with reading(path, WORKBOOK), ZipFile(path) as archive:
-        for name in archive.namelist():
-            if not re.fullmatch(r"xl/worksheets/[^/]+\.xml", name):
-                continue
-            width = height = 0
+        sheets = [n for n in archive.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", n)]
+        for name in sheets:
             with archive.open(name) as file:
-                tail = b""
-                while piece := file.read(1 << 20):
-                    for column, row in CELL_PLACE.findall(tail + piece):
-                        height = max(height, int(row))
-                        width = max(width, column_number(column))
-                    tail = piece[-256:]
-            area = width * height
+                found = DIMENSION.search(file.read(HEAD_BYTES))
+            if found is None:
+                continue
+            letters = [letter - 64 for letter in found[1]]
+            width = sum(letter * 26**k for k, letter in enumerate(reversed(letters)))
             check_memory(
-                CELL_BYTES * area,
-                f"a sheet of {path.name} with {height:,} rows and {width:,} columns",
+                float(CELL_BYTES * width * int(found[2])),
+                f"a sheet of {path.name} with {int(found[2]):,} rows and {width:,} columns",
                 "Remove cells that are far from the table.",
             )
-
-
-def column_number(letters: bytes) -> int:
-    """The number of a column of a sheet.
-
-    Examples
-    --------
-    >>> column_number(b"A"), column_number(b"AB")
-    (1, 28)
-    """
-    out = 0
-    for letter in letters:
-        out = 26 * out + letter - 64
-    return out
 
 
 def _asked_sheet(titles: Sequence[str], name: str, asked: str | None) -> str | None:
@@ -375,14 +337,19 @@ def read_arrow(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -
         "Leave rows or columns out.",
     )
     with reading(path, arrow_kind(path)):
-        table = stored.to_table()
-        columns = [
-            _arrow_column(column, field, options) for column, field in zip(table, table.schema)
-        ]
-    return make_frame(names, columns)
+        return arrow_columns(stored, names, n, options)
 
 
-def _arrow_column(column: Any, field: Any, options: ReadOptions) -> Array | Texts:
+def arrow_columns(stored: Any, names: Sequence[str], n_rows: int, options: ReadOptions) -> Frame:
+    """Some columns of a data set, in memory."""
+    field = require("pyarrow.dataset", "cli", "reading Arrow files").field
+    # a field of its own name, because a plain string with a dot means a nested column
+    table = stored.to_table(columns={str(k): field(name) for k, name in enumerate(names)})
+    columns = [_arrow_column(column, options) for column in table.itercolumns()]
+    return make_frame(names, columns, n_rows=n_rows)
+
+
+def _arrow_column(column: Any, options: ReadOptions) -> Array | Texts:
     types = require("pyarrow.types", "cli", "reading Arrow files")
     kind = column.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
@@ -391,8 +358,7 @@ def _arrow_column(column: Any, field: Any, options: ReadOptions) -> Array | Text
         return np.array([np.nan if v is None else float(v) for v in column.to_pylist()])
     if types.is_null(kind):
         return np.full(len(column), np.nan)
-    cells = column.to_pylist()
-    return to_column(cells, options) if was_text(field) else to_text(cells, options)
+    return to_text(column.to_pylist(), options)
 
 
 ARCHIVE_COPIES = 2
@@ -423,11 +389,9 @@ def read_npz(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> 
         )
     X = np.asarray(found, dtype=float)
     n, p = X.shape
-    texts = {k: a for k, a in arrays.items() if a.ndim == 1 and a.dtype.kind == "U"}
-    names = texts.get("feature_names")
-    if names is None or len(names) != p:
-        names = next((a for a in texts.values() if len(a) == p), None)
-    features = [f"x{k + 1}" for k in range(p)] if names is None else [str(v) for v in names]
+    named = [k for k, a in arrays.items() if a.shape == (p,) and a.dtype.kind == "U"]
+    names = next((k for k in ("feature_names", *named) if k in named), None)
+    features = [f"x{k + 1}" for k in range(p)] if names is None else arrays[names].tolist()
     # a train part goes with train responses; every other array of n entries is a column
     suffix = "_train" if key == "X_train" else ""
     stored = {k: a for k, a in arrays.items() if a.ndim == 1 and len(a) == n and k.endswith(suffix)}
@@ -438,12 +402,8 @@ def read_npz(path: Path, options: ReadOptions, wanted: Collection[str] = ()) -> 
         else a.astype(float)
         for k, a in own.items()
     ]
-    labels = texts.get("class_names")
-    classes = {}
-    if labels is not None:
-        classes = {k: tuple(str(v) for v in labels) for k in own if k in ("y", "y_train")}
     unique = names_apart(features, set(own))
-    frame = make_frame([*unique, *own], [*X.T, *columns], classes)
+    frame = make_frame([*unique, *own], [*X.T, *columns])
     ids = [k for k, column in zip(own, columns) if "_id" in f"_{k}" and len(set(column)) == n]
     return replace(frame, id=ids[0] if ids else None)
 

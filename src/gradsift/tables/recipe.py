@@ -145,8 +145,6 @@ class Recipe:
         Columns of the table that `transform` leaves as they are.
     levels : tuple of str
         Of ordered answers, lowest first.
-    classes : dict
-        Number, as text -> name of the class it stands for, where the file says so.
     options : ReadOptions
         How the file was read; new tables are read likewise.
     stored : int array, optional
@@ -162,7 +160,6 @@ class Recipe:
     untouched: tuple[str, ...] = ()
     missing: str = "auto"
     levels: tuple[str, ...] = ()
-    classes: dict[str, str] = field(default_factory=dict)
     options: ReadOptions = PLAIN
     stored: IntArray | None = field(default=None, compare=False)
 
@@ -184,7 +181,7 @@ class Recipe:
         """The columns of the table behind encoded columns (None = all). A log ratio needs all."""
         origins = self.encoder.origin_names
         used = None if self.transform == "clr" else used
-        return set(origins) if used is None else {origins[int(k)] for k in used}
+        return set(origins) if used is None or not origins else {origins[int(k)] for k in used}
 
     def of_stored(self, X: Any) -> Any:
         """Those columns of a large file, given as a source or an array, that were used."""

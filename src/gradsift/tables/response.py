@@ -11,11 +11,9 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as f_distribution
 
 from gradsift.data.categories import number_text, text_levels, whole_labels
-from gradsift.data.source import windows
-from gradsift.protocols import Array, IntArray
+from gradsift.protocols import Array
 from gradsift.responses.survival import survival_records
 from gradsift.tables.columns import as_texts
 from gradsift.tables.notes import Note, TableError, listed
@@ -30,11 +28,6 @@ MOST_ANSWERS = 20
 """Distinct numbers of ordered answers."""
 LEAST_RATINGS = 4
 """Whole numbers in a row, from which on they look like ratings or counts."""
-SURE = 0.01
-"""Expected number of columns of pure noise whose class means differ as much."""
-IN_ORDER = 0.8
-"""Part of the differences between class means that a straight line must account for."""
-WIDTH = 8192
 COUNT_NAME = re.compile(
     r"(^|[._ ])(freq|frequency|frequencies|counts?|cases|anzahl)$", re.IGNORECASE
 )
@@ -109,9 +102,7 @@ class ResponseColumns:
             raise TableError(f"{aside[0]} belongs to survival times: name their event.", "event")
         return found[0]
 
-    def read(
-        self, values: dict[str, Any], task: Task, levels: Sequence[str], classes: dict[str, str]
-    ) -> NDArray[Any]:
+    def read(self, values: dict[str, Any], task: Task, levels: Sequence[str]) -> NDArray[Any]:
         """The response as an estimator takes it, from its columns, in which nothing is missing.
 
         Parameters
@@ -121,8 +112,6 @@ class ResponseColumns:
         task : str
         levels : sequence of str
             Of ordered answers, lowest first.
-        classes : dict
-            Number, as text -> name of the class it stands for.
         """
         y = values[self.target]
         if y.dtype.kind == "O" and task in ("regression", "counts", "survival"):
@@ -144,18 +133,17 @@ class ResponseColumns:
                     f"({listed(levels, 5)})."
                 )
             return np.array([rank[text] for text in texts])
-        return labels_of(y, classes) if task == "classification" else y
+        return labels_of(y) if task == "classification" else y
 
 
-def labels_of(y: NDArray[Any], classes: dict[str, str]) -> NDArray[Any]:
+def labels_of(y: NDArray[Any]) -> NDArray[Any]:
     """Labels as texts; as whole numbers where all are, because classes are in the order of their
     labels.
     """
     if y.dtype.kind == "O":
         return whole_labels(y.astype(str))
     values, codes = np.unique(y, return_inverse=True)
-    names = [classes.get(number_text(v), number_text(v)) for v in values]
-    return whole_labels(np.array(names))[codes]
+    return whole_labels(np.array([number_text(v) for v in values]))[codes]
 
 
 def exposures(values: NDArray[Any], name: str) -> Array:
@@ -319,60 +307,3 @@ def check_counts(distinct: Array, target: str) -> None:
             f"the target {target!r} holds {odd[0]:g}, which is no count: counts are 0, 1, 2, ....",
             "task=regression",
         )
-
-
-def order_note(y: Array, X: Array, names: Any, target: str) -> Note | None:
-    """A recommendation to read classes as numbers, where variables rise from class to class.
-
-    Parameters
-    ----------
-    y : (n,) array
-        Numbers of the classes.
-    X : (n, p) array
-    names : sequence of str
-    target : str
-    """
-    values, codes = np.unique(y, return_inverse=True)
-    if len(values) < 3 or len(y) <= len(values) + 1 or X.shape[1] == 0:
-        return None
-    between, straight, rising = class_trend(X, values, codes)
-    n, k = len(y), len(values)
-    level = SURE / X.shape[1]
-    with np.errstate(divide="ignore"):
-        strength = between / (k - 1) / ((1.0 - between) / (n - k))
-    clear = np.flatnonzero(strength > f_distribution.isf(level, k - 1, n - k))
-    if not len(clear):
-        return None
-    best = int(clear[np.argmax(between[clear])])
-    if not rising[best] or straight[clear].sum() < IN_ORDER * between[clear].sum():
-        return None
-    said = (
-        f"the classes of {target!r} follow an order: {names[best]!r} rises or falls from class to "
-        "class, so that they may be amounts"
-    )
-    return Note("caution", said, (target, names[best]), "task=regression")
-
-
-def class_trend(X: Array, values: Array, codes: IntArray) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Per column: the part of its variance between classes; in a straight line; monotone means.
-
-    Missing values count as the mean of their column.
-    """
-    weight = np.bincount(codes) / len(codes)
-    place = values - weight @ values
-    place = place / np.sqrt(weight @ place**2)
-    parts = []
-    for where in windows(X.shape[1], WIDTH):
-        block = np.array(X[:, where], dtype=np.float64)
-        block[~np.isfinite(block)] = np.nan
-        there = ~np.isnan(block)
-        mean = np.where(there, block, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-        block = np.where(there, block - mean, 0.0)
-        spread = np.sqrt((block**2).mean(axis=0))
-        block /= np.where(spread > 0, spread, 1.0)
-        sums = np.stack([block[codes == c].mean(axis=0) for c in range(len(values))])
-        steps = np.sign(np.diff(sums, axis=0))
-        monotone = (steps == steps[0]).all(axis=0) & (steps[0] != 0)
-        parts.append((weight @ sums**2, ((weight * place) @ sums) ** 2, monotone))
-    between, straight, rising = (np.concatenate(part) for part in zip(*parts))
-    return np.minimum(between, 1.0 - 1e-12), straight, rising

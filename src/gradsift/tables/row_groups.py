@@ -1,4 +1,4 @@
-"""Rows that belong together: given by a column, or suspected."""
+"""Rows that belong together by a column of the table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from gradsift.data.categories import whole_labels
 from gradsift.data.missing import known
 from gradsift.data.row_groups import aggregate
-from gradsift.numerics.sampling import repeat_words, repeated_rows
 from gradsift.protocols import Array
 from gradsift.tables.columns import as_texts
-from gradsift.tables.frame import Frame, Places
+from gradsift.tables.frame import Frame
 from gradsift.tables.notes import Note, TableError, counted
-from gradsift.tables.recipe import Choices, Recipe
+from gradsift.tables.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -65,21 +64,3 @@ def became(n_rows: int, n_groups: int, column: str, how: str) -> Note:
         f"(the {how} of its rows). A new table must be made likewise before it is predicted"
     )
     return Note("read", said, (column,), "aggregate")
-
-
-def check_group_given(choices: Choices) -> None:
-    """Refuse to make one row of each group where nothing says which these are."""
-    if choices.aggregate is not None and choices.group is None:
-        raise TableError("one row of each group is asked for, and no column of groups.", "group")
-
-
-def repeat_notes(X: Array, places: Places) -> list[Note]:
-    """A note on rows that are measurements of the same sample, or copies."""
-    found = repeated_rows(X)
-    if not found:
-        return []
-    pair = [f"sample {k + 1}" for k in found[0][:2]]
-    if places.columns is None:
-        pair = [places.of("", k) for k in found[0][:2]]
-    said = repeat_words(found, pair, len(X)).removesuffix(".")
-    return [Note("caution", f"{said}: leave copies out, or name their groups", (), "group")]

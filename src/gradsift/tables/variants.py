@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from gradsift._run.passes import each_block
 from gradsift.data import ArraySource, NamedSource
 from gradsift.data.formats.registry import variants
+from gradsift.data.source import ColumnsSource
 from gradsift.protocols import Array, Source
-from gradsift.tables.frame import Frame
+from gradsift.tables.frame import Frame, check_columns_exist
 from gradsift.tables.notes import Note, TableError, counted
+from gradsift.tables.out_of_core import column_names
 from gradsift.tables.recipe import Choices
 
 BIM = ("chromosome", "position", "allele", "other_allele")
@@ -23,8 +25,12 @@ BIM = ("chromosome", "position", "allele", "other_allele")
 GENOTYPES = (".bed", ".pgen", ".bgen")
 
 
-def without_rare(frame: Frame, choices: Choices) -> Frame:
-    """A frame without the columns that `maf` and `max_missing` leave out, and notes on how many."""
+def with_chosen_columns(frame: Frame, choices: Choices) -> Frame:
+    """A frame without the columns that `maf` and `max_missing` leave out, and notes on how many;
+    of columns on disk also without those in `drop`.
+    """
+    if frame.stored is not None:
+        return _with_chosen_stored(frame, frame.stored, choices)
     if not choices.filters:
         return frame
     special = {*choices.response.names, *choices.keep, *choices.drop, choices.group, choices.id}
@@ -32,6 +38,28 @@ def without_rare(frame: Frame, choices: Choices) -> Frame:
     source = NamedSource(ArraySource(frame.numbers), frame.names)
     kept, notes = common_columns(source, choices, variables)
     return replace(frame.only(kept), notes=(*frame.notes, *notes))
+
+
+def _with_chosen_stored(frame: Frame, source: Source, choices: Choices) -> Frame:
+    """The same for columns on disk, whose names are read only where some are asked for."""
+    left, variables = np.ones(source.shape[1], dtype=bool), None
+    notes = list[Note]()
+    drop, keep = set() if frame.by_name else {*choices.drop}, {*choices.keep}
+    if drop or keep:
+        names = column_names(source)
+        check_columns_exist([*names, *frame.order], [*drop, *keep])
+        left = np.array([name not in drop for name in names])
+        variables = left & [name not in keep for name in names]
+    if choices.filters:
+        common, notes = common_columns(source, choices, variables)
+        left &= common
+    if left.all():
+        return replace(frame, notes=(*frame.notes, *notes))
+    if not left.any():
+        raise TableError(f"no column is left next to the target {choices.target!r}.")
+    kept = np.flatnonzero(left)
+    source = ColumnsSource(source, kept)
+    return replace(frame, stored=source, stored_columns=kept, notes=(*frame.notes, *notes))
 
 
 def common_columns(

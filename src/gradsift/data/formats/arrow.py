@@ -13,15 +13,13 @@ import numpy as np
 
 from gradsift._run.extras import require
 from gradsift._run.suggest import did_you_mean
-from gradsift.data.missing import as_response, to_number
+from gradsift.data.missing import as_response
 from gradsift.data.read_errors import file_name, reading
 from gradsift.data.source import block_width, positions, windows
 from gradsift.exceptions import SkippedColumnsWarning
 from gradsift.protocols import Array, IntArray, Source
 
 ARROW = "a Parquet or Arrow table"
-WAS_TEXT = {"gradsift": "as written"}
-"""Mark of a column kept as the text it was in another file: numbers, if every entry is one."""
 
 
 @dataclass(frozen=True)
@@ -135,15 +133,4 @@ def read_target(X: Any, name: str) -> Any:
         )
     field = require("pyarrow.dataset", "big", "reading this format").field
     with reading(X, ARROW):
-        column = table.to_table(columns={"y": field(name)})["y"]
-        if not was_text(table.schema.field(name)):
-            return as_response(column.to_numpy())
-        cells = column.to_pylist()
-    numbers = [to_number(cell) for cell in cells]
-    return as_response(cells if None in numbers else numbers)
-
-
-def was_text(field: Any) -> bool:
-    """Whether a column of an Arrow schema carries the mark `WAS_TEXT`."""
-    marks = field.metadata or {}
-    return all(marks.get(key.encode()) == value.encode() for key, value in WAS_TEXT.items())
+        return as_response(table.to_table(columns={"y": field(name)})["y"].to_numpy())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +40,7 @@ class ZarrSource(Source):
             return np.zeros((self.shape[0], 0))
         # each chunk is read once when the columns come in order
         order = np.argsort(index, kind="stable")
-        with reading_chunks(self.X):
+        with reading(stored_name(self.X), ZARR):
             found = self.X.oindex[:, np.asarray(index)[order]]
         out = np.empty(found.shape)
         out[:, order] = found
@@ -51,7 +50,7 @@ class ZarrSource(Source):
         n, p = self.shape
         chunk = int(self.X.chunks[1])
         for where in windows(p, max(block_width(n) // chunk, 1) * chunk):
-            with reading_chunks(self.X):
+            with reading(stored_name(self.X), ZARR):
                 block = np.asarray(self.X[:, where], dtype=np.float64)
             yield where, block
 
@@ -80,29 +79,6 @@ def is_group(path: str) -> bool:
     return True
 
 
-def chunk_regions(array: Any) -> Iterator[tuple[str, tuple[slice, ...]]]:
-    """The key of every stored object (a chunk, or a shard of chunks), and where its values go."""
-    sides = array.shards or array.chunks
-    for place in np.ndindex(*(-(-n // side) for n, side in zip(array.shape, sides))):
-        where = tuple(slice(k * side, (k + 1) * side) for k, side in zip(place, sides))
-        yield array.metadata.encode_chunk_key(place), where
-
-
-@contextmanager
-def reading_chunks(array: Any) -> Iterator[None]:
-    """Around reads of values: the error names the first chunk that cannot be read."""
-    with reading(stored_name(array), ZARR):
-        try:
-            yield
-        except Exception:
-            for key, where in chunk_regions(array):
-                try:
-                    array[where]
-                except Exception as damage:
-                    raise ValueError(f"chunk {key}: {damage}") from damage
-            raise
-
-
 def check_chunks(array: Any) -> None:
     """Refuse an array of ours that lacks a chunk; warn of chunks that others did not store.
 
@@ -113,7 +89,9 @@ def check_chunks(array: Any) -> None:
     root = getattr(getattr(array, "store", None), "root", None)
     if root is None:
         return
-    keys = [key for key, _ in chunk_regions(array)]
+    sides = array.shards or array.chunks  # every stored object is a chunk, or a shard of them
+    places = np.ndindex(*(-(-n // side) for n, side in zip(array.shape, sides)))
+    keys = [array.metadata.encode_chunk_key(place) for place in places]
     missing = [key for key in keys if not os.path.exists(os.path.join(root, array.path, key))]
     if not missing:
         return
