@@ -10,7 +10,7 @@ from scipy.stats import chi2
 from gradsift.data import ArraySource
 from gradsift.sift import make_sift, sift
 from gradsift.sift.design_effects import group_scores, inflation, penalty_after_inflation
-from gradsift.sift.products import cluster_products
+from gradsift.sift.products import ClusterProducts
 from gradsift.sift.rows import make_rows, within_correlation
 
 LABELS = np.array(list("abacbbcaddd"))
@@ -132,7 +132,7 @@ def test_products_against_a_plain_double_loop(weighted):
     c, n = rows.clusters, len(LABELS)
     A, B = (rng.normal(size=(n, k)).astype(np.float32) for k in (2, 3))
     R = c.centred(rng.normal(size=(1, n))).T
-    z = cluster_products(R, c)(A)(B)
+    z = ClusterProducts(R, c, A).squares(B)
     v, f = np.empty((2, 3)), {}
     for k in range(2):
         for m in range(3):

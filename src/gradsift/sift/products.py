@@ -11,12 +11,14 @@ table that is too large to be held, two strips of columns are held at a time.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._run.threads import map_blocks
 from gradsift.numerics.logistic import ReducedModels, with_ones
@@ -27,8 +29,14 @@ from gradsift.sift.groups import Groups, Support, pair_tests, squared_level
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
-BLOCK, PIECE = 64, 256
+BLOCK, PIECE = 64, 512
 """Time: columns screened at a time, against so many others; the first number divides the second."""
+HEAVY = 0.85
+"""Time: part of the squared residuals in the rows that bound a denominator."""
+FEW = 100
+"""Time: pairs are computed one by one where they are fewer than one in so many."""
+TINY = np.float32(1e-30)
+"""Rounding: what is divided by is at least this."""
 HELD_VALUES = 50_000_000
 """Memory: values of a strip of columns (200 MB in single precision)."""
 
@@ -40,7 +48,9 @@ class Screen:
     passed: dict[tuple[int, int], float]
     """Pair of columns -> squared level, strongest first."""
     best: Array
-    """(k,) largest z^2 of each column over all partners."""
+    """(k,) largest z^2 of each column over all partners; where chance alone gives one of them as
+    much, it may be 0.
+    """
     best_selected: Array
     """(k,) the same over selected partners only."""
 
@@ -65,46 +75,97 @@ def strongest_pairs(found: list[Found], count: int) -> list[Found]:
     return [Found(*(part[order] for part in every))]
 
 
-def _levers(A: Single, R: Single, weight: Single | None) -> list[tuple[Single, Single]]:
-    """For each response, columns A (n, a) times r and their squares times r^2, (a, n)."""
-    A2, pairs = A * A, []
-    for r in R.T:
-        lever = r if weight is None else r * weight
-        pairs.append(((A * lever[:, None]).T, (A2 * (r * lever)[:, None]).T))
-    return pairs
+Pairs = tuple[IntArray, IntArray, Single]
 
 
-def _z_squared(levers: list[tuple[Single, Single]], B: Single) -> Single:
-    """z_kl^2 summed over responses, for columns A, as levers, against B (n, b): (a, b)."""
-    total = np.zeros((len(levers[0][0]), B.shape[1]), dtype=B.dtype)
-    B2 = B * B
-    for first, second in levers:
-        top = first @ B
-        top *= top
-        below = second @ B2
-        top /= np.maximum(below, 1e-30, out=below)
-        total += top
-    return total
+class Statistic(ABC):
+    """z_kl^2 of some columns A (n, a) against others."""
+
+    @abstractmethod
+    def squares(self, B: Single) -> Single:
+        """Against columns B (n, b): (a, b)."""
+
+    def above(self, B: Single, least: float) -> Pairs:
+        """The pairs with at least so much: places of columns A and B, and z^2."""
+        z = self.squares(B)
+        a, b = np.nonzero(z >= least)
+        return a, b, z[a, b]
 
 
-def row_products(R: Array, rows: Rows) -> Statistic:
-    """z_kl^2 of columns A against columns B where rows are independent."""
-    R32 = R.astype(np.float32)
-    w32 = None if rows.weight is None else rows.weight.astype(np.float32)
-    return lambda A: partial(_z_squared, _levers(A, R32, w32))
+class RowProducts(Statistic):
+    """z_kl^2 where rows are independent.
+
+    Parameters
+    ----------
+    R : (n, q) array
+        Residuals.
+    weight : (n,) array or None
+    heavy : int
+        The first rows, which bound the denominator.
+    A : (n, a) array
+    """
+
+    def __init__(self, R: Single, weight: Single | None, heavy: int, A: Single) -> None:
+        self.heavy, A2 = heavy, A * A
+        self.levers: list[tuple[Single, Single]] = []
+        """For each response, columns times r and their squares times r^2, (a, n)."""
+        for r in R.T:
+            lever = r if weight is None else r * weight
+            self.levers.append(((A * lever[:, None]).T, (A2 * (r * lever)[:, None]).T))
+
+    def squares(self, B: Single) -> Single:
+        return self.at_most(B, len(B))
+
+    def at_most(self, B: Single, rows: int) -> Single:
+        """Upper bounds of z^2, by the part of the denominator that the first rows hold."""
+        squared = np.square(B[:rows])
+        total: Single = np.zeros(1, dtype=B.dtype)
+        for first, second in self.levers:
+            top, below = first @ B, second[:, :rows] @ squared
+            top *= top
+            below += TINY
+            top /= below
+            total = top if len(self.levers) == 1 else total + top
+        return total
+
+    def above(self, B: Single, least: float) -> Pairs:
+        near = np.flatnonzero(self.at_most(B, self.heavy) > 0.999 * least)
+        a, b = np.divmod(near, B.shape[1])
+        if len(near) * FEW > len(self.levers[0][0]) * B.shape[1]:
+            return super().above(B, least)
+        some = B[:, b].T
+        squared, z = some * some, np.zeros(len(near), dtype=B.dtype)
+        for first, second in self.levers:
+            top = np.einsum("in,in->i", first[a], some)
+            z += top * top / (np.einsum("in,in->i", second[a], squared) + TINY)
+        kept = z >= least
+        return a[kept], b[kept], z[kept]
+
+
+def row_products(R: Array, weight: Array | None) -> tuple[IntArray, Callable[[Single], Statistic]]:
+    """The order of rows from the largest residual down, and the statistic of columns in it."""
+    squares = np.square(R).sum(axis=1) if weight is None else np.square(R).sum(axis=1) * weight
+    order = np.argsort(-squares, kind="stable")
+    held = np.cumsum(squares[order])
+    heavy = int(np.searchsorted(held, HEAVY * held[-1])) + 1
+    w32 = None if weight is None else weight[order].astype(np.float32)
+    return order, partial(RowProducts, R[order].astype(np.float32), w32, heavy)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """What blocks of columns are compared by."""
 
-    statistic: Statistic
+    statistic: Callable[[Single], Statistic]
+    """Of columns A."""
     levels: Array
     """(3,) squared levels of pairs of which 0, 1 or 2 columns are selected."""
-    chosen: IntArray
+    chosen: NDArray[np.int8]
     """(k,) 1 for selected columns, 0 for the others."""
     count: int
     """Pairs that are kept at most."""
+    least: float
+    """z^2 below which pairs of columns that are not selected do not matter."""
 
     def block(
         self, A: Single, first_a: int, B: Single, first_b: int, start: int
@@ -115,33 +176,33 @@ class Comparison:
         """
         stop = min(start + BLOCK, first_a + A.shape[1])
         a = np.arange(start, stop)
-        against = self.statistic(A[:, start - first_a : stop - first_a])
+        statistic = self.statistic(A[:, start - first_a : stop - first_a])
         own, others = np.zeros((2, len(a))), np.zeros((2, B.shape[1]))
         found: list[Found] = []
         for skip in range(max(start - first_b, 0) // PIECE * PIECE, B.shape[1], PIECE):
             piece = slice(skip, min(skip + PIECE, B.shape[1]))
             b = np.arange(first_b + piece.start, first_b + piece.stop)
-            z = against(B[:, piece])
-            if b[0] <= a[-1]:
-                z[a[:, None] >= b] = 0.0  # each pair once
-            top = z.max(axis=1)
-            np.maximum(own[0], top, out=own[0])
-            others[0, piece] = z.max(axis=0)
             in_a, in_b = self.chosen[a] > 0, self.chosen[b] > 0
-            if in_a.any() or in_b.any():
+            if not in_a.any() and not in_b.any():
+                i, j, z = statistic.above(B[:, piece], self.least)
+                z = np.where(a[i] < b[j], z, 0.0)  # each pair once
+                np.maximum.at(own[0], i, z)
+                np.maximum.at(others[0], skip + j, z)
+                strong = z > 0.999 * self.levels[0]
+                i, j, z, level = i[strong], j[strong], z[strong], self.levels[0]
+            else:
+                z = statistic.squares(B[:, piece])
+                z[a[:, None] >= b] = 0.0
+                np.maximum(own[0], z.max(axis=1), out=own[0])
                 np.maximum(own[1], z[:, in_b].max(axis=1, initial=0.0), out=own[1])
-                others[1, piece] = z[in_a].max(axis=0, initial=0.0)
-            elif top.max() <= 0.999 * self.levels[0]:
-                continue
-            found += self.passing(z, a, b)
+                others[:, piece] = z.max(axis=0), z[in_a].max(axis=0, initial=0.0)
+                level = self.levels[self.chosen[a][:, None] + self.chosen[b]]
+                i, j = np.nonzero(z > 0.999 * level)
+                z, level = z[i, j], level[i, j]
+            if len(z):
+                passed = Found(z / level, np.broadcast_to(level, z.shape), a[i], b[j])
+                found += strongest_pairs([passed], self.count)
         return slice(start, stop), own, others, strongest_pairs(found, self.count)
-
-    def passing(self, z: Single, a: IntArray, b: IntArray) -> list[Found]:
-        """The strongest pairs of columns a and b with squared statistics z above their levels."""
-        level = self.levels[self.chosen[a][:, None] + self.chosen[b]]
-        i, j = np.nonzero(z > 0.999 * level)
-        passed = level[i, j]
-        return strongest_pairs([Found(z[i, j] / passed, passed, a[i], b[j])], self.count)
 
 
 def screen(
@@ -172,21 +233,26 @@ def screen(
     """
     k, q = len(columns), R.shape[1]
     levels = [squared_level(alpha, tests, q) for tests in pair_tests(k, len(selected))]
-    clusters = rows.clusters
+    statistic: Callable[[Single], Statistic]
+    if rows.clusters is None:
+        order, statistic = row_products(R, rows.weight)
+    else:
+        order, statistic = np.arange(len(R)), partial(ClusterProducts, R, rows.clusters)
     comparison = Comparison(
-        row_products(R, rows) if clusters is None else cluster_products(R, clusters),
+        statistic,
         np.array(levels),
-        np.isin(columns, selected).astype(np.intp),
+        np.isin(columns, selected).astype(np.int8),
         settings.n_known,
+        min(squared_level(1.0, k, q), 0.999 * levels[0]),
     )
     best = np.zeros((2, k))
     found: list[Found] = []
     width = max(HELD_VALUES // max(len(R) * PIECE, 1), 1) * PIECE
     strips = [slice(start, min(start + width, k)) for start in range(0, k, width)]
     for number, one in enumerate(strips):
-        A = read(columns[one])
+        A = reordered(read(columns[one]), order)
         for two in strips[number:]:
-            B = A if two is one else read(columns[two])
+            B = A if two is one else reordered(read(columns[two]), order)
             block = partial(comparison.block, A, one.start, B, two.start)
             for at, own, others, passed in map_blocks(block, range(one.start, one.stop, BLOCK)):
                 best[:, at] = np.maximum(best[:, at], own)
@@ -198,6 +264,13 @@ def screen(
         for _, level, i, j in zip(*pairs, strict=True)
     }
     return Screen(columns, passed_levels, *best)
+
+
+def reordered(X: Single, order: IntArray) -> Single:
+    """The same columns with their rows in another order, changed in place."""
+    for start in range(0, X.shape[1], PIECE):
+        X[:, start : start + PIECE] = X[order, start : start + PIECE]
+    return X
 
 
 # The product screen where rows belong together.
@@ -212,9 +285,6 @@ def screen(
 # for each, done for all clusters of equal length at once.
 
 
-Statistic = Callable[[Single], Callable[[Single], Single]]
-"""Of columns A (n, a), then of columns B (n, b): squares (a, b)."""
-
 MOST_SUMS = 4_000_000
 """Memory: sums over clusters made at a time (16 MB)."""
 LEAST_PART = 1e-3
@@ -223,35 +293,34 @@ precision.
 """
 
 
-def cluster_products(R: Array, clusters: Clusters) -> Statistic:
+class ClusterProducts(Statistic):
     """z_kl^2 against residuals R (n, q) of mapped rows, not scaled, summed over responses."""
-    weight = clusters.weight.astype(np.float32)[:, None]
-    levers = (clusters.mapped(R.T) * clusters.weight).astype(np.float32)
-    theta = clusters.theta
-    shared = ((2.0 * theta - theta**2) / clusters.size).astype(np.float32)
-    count, total = len(clusters.size), float(clusters.size.sum())
 
-    def of(A: Single) -> Callable[[Single], Single]:
-        def against(B: Single) -> Single:
-            length = (A * A * weight).T @ (B * B)
-            for at, F in cluster_sums(A * weight, B, clusters):
-                length -= np.einsum("g,gab->ab", shared[at], np.square(F, out=F))
-            np.maximum(length, LEAST_PART * total, out=length)
-            z = np.zeros_like(length)
-            for lever in levers:
-                top, second, fourth = np.zeros((3, *length.shape), dtype=np.float32)
-                for _, S in cluster_sums(A * lever[:, None], B, clusters):
-                    top += S.sum(axis=0)
-                    np.square(S, out=S)
-                    second += S.sum(axis=0)
-                    fourth += np.square(S, out=S).sum(axis=0)
-                spread = np.maximum(fourth - second**2 / count, 0.0) / length**2
-                z += top**2 / (length * shrunk_effects(second / length, spread))
-            return z
+    def __init__(self, R: Array, clusters: Clusters, A: Single) -> None:
+        self.A, self.clusters = A, clusters
+        self.weight = clusters.weight.astype(np.float32)[:, None]
+        self.levers = (clusters.mapped(R.T) * clusters.weight).astype(np.float32)
+        theta = clusters.theta
+        self.shared = ((2.0 * theta - theta**2) / clusters.size).astype(np.float32)
 
-        return against
-
-    return of
+    def squares(self, B: Single) -> Single:
+        A, clusters, weight = self.A, self.clusters, self.weight
+        count, total = len(clusters.size), float(clusters.size.sum())
+        length = (A * A * weight).T @ (B * B)
+        for at, F in cluster_sums(A * weight, B, clusters):
+            length -= np.einsum("g,gab->ab", self.shared[at], np.square(F, out=F))
+        np.maximum(length, LEAST_PART * total, out=length)
+        z = np.zeros_like(length)
+        for lever in self.levers:
+            top, second, fourth = np.zeros((3, *length.shape), dtype=np.float32)
+            for _, S in cluster_sums(A * lever[:, None], B, clusters):
+                top += S.sum(axis=0)
+                np.square(S, out=S)
+                second += S.sum(axis=0)
+                fourth += np.square(S, out=S).sum(axis=0)
+            spread = np.maximum(fourth - second**2 / count, 0.0) / length**2
+            z += top**2 / (length * shrunk_effects(second / length, spread))
+        return z
 
 
 def shrunk_effects(v: Single, variance: Single) -> Single:
