@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         gradient_path,
         significance,
     )
-    from gradsift.numerics.kernels import Gaussian, Landmarks, Precomputed, TheoryRate
+    from gradsift.numerics.kernels import Gaussian, Landmarks, TheoryRate
     from gradsift.pairwise.weights import Adaptive, NearestNeighbors, Uniform
 
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it from here
@@ -70,7 +70,6 @@ __all__ = [
     "Landmarks",
     "NearestNeighbors",
     "Penalties",
-    "Precomputed",
     "SolverSettings",
     "TheoryRate",
     "Uniform",
@@ -82,7 +81,6 @@ _HOMES = {
     "aggregate": "gradsift.data.row_groups",
     "Gaussian": "gradsift.numerics.kernels",
     "Landmarks": "gradsift.numerics.kernels",
-    "Precomputed": "gradsift.numerics.kernels",
     "TheoryRate": "gradsift.numerics.kernels",
     "Adaptive": "gradsift.pairwise.weights",
     "NearestNeighbors": "gradsift.pairwise.weights",

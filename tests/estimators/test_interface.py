@@ -20,7 +20,6 @@ from gradsift import (
     GradientSiftRegressor,
     OuterProductGradient,
     Penalties,
-    Precomputed,
     RidgeGradientClassifier,
     RidgeGradientRegressor,
     SolverSettings,
@@ -248,22 +247,9 @@ def test_callable_kernel_equals_its_name(table):
     X, y = table
     named = SparseGradientRegressor(kernel="affine", solver=SolverSettings(tol=1e-8)).fit(X, y)
     called = SparseGradientRegressor(
-        kernel=lambda A, B: 1 + A @ B.T, solver=SolverSettings(tol=1e-8)
+        kernel=lambda products: 1 + products.inner, solver=SolverSettings(tol=1e-8)
     ).fit(X, y)
     np.testing.assert_allclose(called.gradient(X), named.gradient(X), atol=1e-4)
-
-
-def test_precomputed_kernel_knows_the_training_samples_only(table):
-    X, y = table
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    named = SparseGradientRegressor(kernel="affine", solver=SolverSettings(tol=1e-8)).fit(X, y)
-    for kernel in (1 + Z @ Z.T, Precomputed(1 + Z @ Z.T)):
-        model = SparseGradientRegressor(kernel=kernel, solver=SolverSettings(tol=1e-8)).fit(X, y)
-        np.testing.assert_allclose(
-            model.feature_importances_, named.feature_importances_, atol=1e-4
-        )
-        with pytest.raises(ValueError, match="precomputed kernel"):
-            model.gradient(X)
 
 
 def test_free_variable_is_always_kept(table):

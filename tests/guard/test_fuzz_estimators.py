@@ -20,7 +20,7 @@ def test_every_public_name_is_tried():
     """What is no entry of its own (kernels, weight rules) is a setting of those that are."""
     tried = {name.split(" of ")[0] for name in ENTRIES}
     settings = {"Adaptive", "AlphaGrid", "Gaussian", "Landmarks", "NearestNeighbors", "Penalties"}
-    settings |= {"Precomputed", "SiftOptions", "SolverSettings", "Answer"}
+    settings |= {"SiftOptions", "SolverSettings", "Answer"}
     assert tried == set(gradsift.__all__) - settings - {"TheoryRate", "Uniform"}
 
 

@@ -5,7 +5,6 @@ import pytest
 from helpers import make_assembly, make_data, plain_weights
 
 from gradsift.data import ArraySource
-from gradsift.numerics.kernels import Linear, as_kernel
 from gradsift.numerics.losses import Logistic, Multinomial, Squared
 from gradsift.pairwise.assemble import (
     PairResponse,
@@ -52,20 +51,11 @@ def test_sample_weights_enter_as_products(task, rng):
     np.testing.assert_allclose(from_weights.problem.datafit.pairs.weight, expected.ravel())
 
 
-def test_precomputed_kernel_equals_its_name(task):
+def test_a_function_of_products_equals_the_kernel_of_that_name(task):
     X, y = make_data(task)
     named = null_solution(make_assembly(task, X, y, kernel="affine").problem)
-    given = null_solution(make_assembly(task, X, y, kernel=1 + X @ X.T).problem)
-    called = null_solution(make_assembly(task, X, y, kernel=lambda A, B: 1 + A @ B.T).problem)
-    assert named.alpha == pytest.approx(given.alpha, rel=1e-8)
+    called = null_solution(make_assembly(task, X, y, kernel=lambda p: 1 + p.inner).problem)
     assert named.alpha == pytest.approx(called.alpha, rel=1e-8)
-
-
-def test_settings_take_rows_of_a_kernel_matrix():
-    K = np.arange(9.0).reshape(3, 3)
-    rows = np.array([2, 0])
-    assert Settings(kernel=K).take(rows).kernel.matrix.tolist() == [[8, 6], [2, 0]]
-    assert as_kernel(Settings(kernel="linear").take(rows).kernel) == Linear()
 
 
 def test_default_offset_penalty_is_scale_free(rng):

@@ -377,9 +377,10 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
         The paper's lambda. None = 0.1 ``alpha_max_``; at or above ``alpha_max_`` nothing is
         selected. 'theory' is the rate of theorems 1 and 2 with the number of columns as dimension,
         ``TheoryRate(dim, theta)`` that rate with another.
-    kernel : str, object, array or callable, default='affine'
-        'affine', 'linear', 'gaussian', 'constant', 'delta', ``Gaussian(scale=...)``,
-        ``Precomputed(K)`` or an (n, n) array, or a function of two sample arrays.
+    kernel : str, object or callable, default='affine'
+        'affine', 'linear', 'gaussian', 'constant', 'delta', ``Gaussian(scale=...)``, or a function
+        of the products of samples, such as ``lambda products: (1 + products.inner) ** 2``, which
+        has their inner products as ``inner`` and their squared distances as ``sqdist``.
     weights : str or object, default='gaussian'
         'gaussian', 'uniform', 'nearest', ``Gaussian(scale=...)``,
         ``NearestNeighbors(k=10, form='paper')``, or 'adaptive' / ``Adaptive(base)``: distances over

@@ -1,7 +1,7 @@
 """Kernels of the space the partial derivatives live in, and bandwidth rules.
 
-A kernel is a small frozen object. Most depend on the samples only through inner products and
-distances, which add up over column blocks: nothing wider than a block is ever needed.
+A kernel is a function of the inner products and squared distances of samples (`Products`). They add
+up over column blocks: nothing wider than a block is ever needed.
 
 | name          | K(x, z)                       | the partial derivatives are         |
 |---------------|-------------------------------|-------------------------------------|
@@ -147,11 +147,14 @@ def bandwidth(
 # ---------------------------------------------------------------------------- kernels
 
 
+Kernel: TypeAlias = Callable[[Products], Array]
+
+
 @dataclass(frozen=True)
 class Affine:
     """K(x, z) = 1 + x . z."""
 
-    def values(self, products: Products) -> Array:
+    def __call__(self, products: Products) -> Array:
         return 1.0 + products.inner
 
 
@@ -159,7 +162,7 @@ class Affine:
 class Linear:
     """K(x, z) = x . z."""
 
-    def values(self, products: Products) -> Array:
+    def __call__(self, products: Products) -> Array:
         return products.inner
 
 
@@ -192,7 +195,7 @@ class Gaussian:
             raise TypeError(f"scale={self.scale!r} is a rule: call resolve() first")
         return np.asarray(np.exp(sqdist / (-2.0 * self.scale**2)))
 
-    def values(self, products: Products) -> Array:
+    def __call__(self, products: Products) -> Array:
         return self.of_distances(products.sqdist)
 
 
@@ -200,7 +203,7 @@ class Gaussian:
 class Constant:
     """K = 1: one gradient for all samples, a lasso on weighted pair differences."""
 
-    def values(self, products: Products) -> Array:
+    def __call__(self, products: Products) -> Array:
         return np.ones_like(products.inner)
 
 
@@ -208,33 +211,8 @@ class Constant:
 class Delta:
     """K(x, z) = 1 where x = z: a free gradient at every sample (OPG, when alpha = 0)."""
 
-    def values(self, products: Products) -> Array:
+    def __call__(self, products: Products) -> Array:
         return np.asarray(products.sqdist == 0.0, dtype=float)
-
-
-@dataclass(frozen=True, eq=False)
-class Precomputed:
-    """Kernel values between the training samples, given as a symmetric (n, n) matrix.
-
-    The field is then known at the training samples only: `gradient` and a classifier's `predict` at
-    new samples need kernel values that nobody gave.
-
-    Parameters
-    ----------
-    matrix : (n, n) array
-    """
-
-    matrix: Array
-
-    def take(self, rows: IntArray) -> Precomputed:
-        return Precomputed(np.asarray(self.matrix)[np.ix_(rows, rows)])
-
-
-@dataclass(frozen=True)
-class Function:
-    """Any function(A, B) -> (len(A), len(B)) of two arrays of samples."""
-
-    function: Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -254,9 +232,7 @@ class Landmarks:
     count: int = 200
 
 
-AnyKernel: TypeAlias = Affine | Linear | Gaussian | Constant | Delta | Precomputed | Function
-
-KERNELS: dict[str, AnyKernel] = {
+KERNELS: dict[str, Kernel] = {
     "affine": Affine(),
     "linear": Linear(),
     "gaussian": Gaussian(),
@@ -265,65 +241,21 @@ KERNELS: dict[str, AnyKernel] = {
 }
 
 
-def as_kernel(kernel: object) -> AnyKernel:
-    """A kernel from its short name, a matrix, a function, or itself; out of its `Landmarks`."""
+def as_kernel(kernel: object) -> Kernel:
+    """A kernel from its short name, or itself; out of its `Landmarks`."""
     if isinstance(kernel, Landmarks):
         return as_kernel(kernel.kernel)
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]
-    if isinstance(kernel, (Precomputed, Function)) or hasattr(kernel, "values"):
-        return kernel  # type: ignore[return-value]
-    if isinstance(kernel, np.ndarray):
-        return Precomputed(kernel)
-    if isinstance(kernel, str) and kernel == "precomputed":
-        raise ValueError(
-            "kernel='precomputed' does not say which matrix: pass kernel=Precomputed(K) or the "
-            "(n, n) array itself."
-        )
     if callable(kernel):
-        return Function(kernel)
+        return kernel
     raise ValueError(
-        f"kernel={kernel!r} is not a kernel. Use one of {sorted(KERNELS)}, Gaussian(scale=...), "
-        "Precomputed(K), an (n, n) array, or a function of two sample arrays."
+        f"kernel={kernel!r} is not a kernel. Use one of {sorted(KERNELS)}, Gaussian(scale=...), or "
+        "a function of the inner products and squared distances of samples, such as "
+        "lambda products: (1 + products.inner) ** 2."
     )
 
 
-def training_kernel(
-    kernel: AnyKernel, source: Source, given: Products, landmarks: IntArray | None = None
-) -> Array:
-    """K between the training samples and all of them, (n, n), or their landmarks, (n, r).
-
-    `given` are their products with the same samples.
-    """
-    n = len(given.inner)
-    if isinstance(kernel, Precomputed):
-        K = np.asarray(kernel.matrix, dtype=float)
-    elif isinstance(kernel, Function):
-        X = source.columns(np.arange(source.shape[1]))
-        if landmarks is not None:
-            return np.asarray(kernel.function(X, X[landmarks]), dtype=float)
-        K = np.asarray(kernel.function(X, X), dtype=float)
-    else:
-        return kernel.values(given)
-    if K.shape != (n, n):
-        raise ValueError(
-            f"the kernel matrix has shape {K.shape} but there are {n} samples: need ({n}, {n})."
-        )
-    if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10):
-        raise ValueError("the kernel matrix is not symmetric: K[i, j] must equal K[j, i].")
-    K = np.asarray(0.5 * (K + K.T))
-    return K if landmarks is None else K[:, landmarks]
-
-
-def cross_kernel(kernel: AnyKernel, A: Source | Array, B: Source | Array) -> Array:
+def cross_kernel(kernel: Kernel, A: Source | Array, B: Source | Array) -> Array:
     """K between new samples A and reference samples B."""
-    if isinstance(kernel, Precomputed):
-        raise ValueError(
-            "this model was fitted with a precomputed kernel, so it knows no kernel values between "
-            "new and training samples. Fit with a named kernel or a function instead."
-        )
-    if isinstance(kernel, Function):
-        everything = np.arange(A.shape[1])
-        K = kernel.function(*(open_source(part).columns(everything) for part in (A, B)))
-        return np.asarray(K, dtype=float)
-    return kernel.values(source_products(open_source(A), open_source(B)))
+    return np.asarray(kernel(source_products(open_source(A), open_source(B))), dtype=float)

@@ -26,24 +26,18 @@ from gradsift.data import (
     standardised,
     take_rows,
 )
-from gradsift.numerics.kernels import AnyKernel, Factor, Landmarks, Precomputed, as_kernel
+from gradsift.numerics.kernels import Factor, Kernel, Landmarks, as_kernel
 from gradsift.numerics.losses import Logistic, Loss, Multinomial, Squared
 from gradsift.pairwise.datafit import PairDatafit, smoothing_matrix
 from gradsift.pairwise.geometry import (
     Pairs,
-    anchored_pairs,
     check_pairs,
     choose_landmarks,
     keeps_all,
     make_pairs,
     measure_geometry,
-    uses_anchored_pairs,
 )
-from gradsift.pairwise.weights import (
-    NearestNeighbors,
-    normalise,
-    rule_for,
-)
+from gradsift.pairwise.weights import normalise, rows_for, rule_for
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.solver import Problem
 from gradsift.solver.problem import GroupLasso
@@ -85,79 +79,6 @@ class PairResponse:
 
     def take(self, rows: IntArray) -> PairResponse:
         return PairResponse(self.values[:, rows], self.is_labels)
-
-
-@dataclass(frozen=True)
-class ReferenceSamples:
-    """The samples that the field is expanded over: those with a response first.
-
-    Attributes
-    ----------
-    source : Source
-    weight : (N,) array
-        How much each sample counts; one for those without a response.
-    order : (N,) int array
-        The samples along the response; those without one come last.
-    response : PairResponse
-        Of the first n samples.
-    share : (n,) array
-        Weights of those, with sum one.
-    paired : float
-        The part of the weight that the samples in a pair have.
-    """
-
-    source: Source
-    weight: Array
-    order: IntArray
-    response: PairResponse
-    share: Array
-    paired: float = 1.0
-
-    @property
-    def n(self) -> int:
-        return len(self.share)
-
-    def standardised(self, standardize: bool, missing: str) -> tuple[Scaling, ReferenceSamples]:
-        """The scaling of the columns, and the samples seen through it."""
-        scaling = measure_scaling(
-            self.source,
-            self.weight / self.weight.sum(),
-            standardize=standardize,
-            missing=missing,
-        )
-        if not standardize and scaling.fill is None:
-            return scaling, self
-        return scaling, replace(self, source=standardised(self.source, scaling))
-
-    def in_a_pair(self, rows: IntArray) -> ReferenceSamples:
-        """These samples alone: the others are in no pair, and of no more use."""
-        paired = float(self.share[rows].sum())
-        return ReferenceSamples(
-            take_rows(self.source, rows),
-            self.weight[rows],
-            np.argsort(self.response.values[0][rows], kind="stable"),
-            self.response.take(rows),
-            self.share[rows] / paired,
-            paired,
-        )
-
-
-def reference_samples(
-    source: Source, response: PairResponse, weight: Array, unlabelled: Source | None
-) -> ReferenceSamples:
-    """The samples with a response, and below them those without one."""
-    n = source.shape[0]
-    order, share = np.argsort(response.values[0], kind="stable"), weight / weight.sum()
-    if unlabelled is None:
-        return ReferenceSamples(source, weight, order, response, share)
-    both = stack_rows(source, unlabelled)
-    return ReferenceSamples(
-        both,
-        np.concatenate([weight, np.ones(both.shape[0] - n)]),
-        np.concatenate([order, np.arange(n, both.shape[0])]),
-        response,
-        share,
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,16 +123,6 @@ class Settings(Penalties):
     X_unlabeled: Source | None = None
     missing: Literal["error", "mean"] = "error"
 
-    def take(self, rows: IntArray) -> Settings:
-        """The settings for some of the samples: only a kernel matrix knows which they are."""
-        kernel: object = as_kernel(self.kernel)
-        if not isinstance(kernel, Precomputed):
-            return self
-        kernel = kernel.take(rows)
-        if isinstance(self.kernel, Landmarks):
-            kernel = replace(self.kernel, kernel=kernel)
-        return replace(self, kernel=kernel)
-
 
 @dataclass(frozen=True)
 class Assembly:
@@ -223,20 +134,17 @@ class Assembly:
         On the samples with a response.
     reference : Source
         All samples, those without a response last: the kernel's reference points.
-    paired : float
-        Share of the samples that are in a pair; the others were left out.
     """
 
     problem: Problem
     reference: Source
     scaling: Scaling
-    kernel: AnyKernel
+    kernel: Kernel
     factor: Factor
     share: Array
     response: PairResponse
     settings: Settings
     sample_weight: Array | None
-    paired: float = 1.0
 
     @property
     def source(self) -> Source:
@@ -258,7 +166,7 @@ class Assembly:
         old = self.problem.datafit
         smoothing = old.smoothing if isinstance(old, PairDatafit) else None
         datafit = pair_datafit(
-            self.paired * normalise(W, self.share), self.L, self.response, self.share,
+            normalise(W, self.share), self.L, self.response, self.share,
             self.settings.alpha_0, smoothing,
         )  # fmt: skip
         return replace(self, problem=replace(self.problem, datafit=datafit))
@@ -271,55 +179,47 @@ def assemble(
     """Build the paper's problem on a source of raw columns.
 
     Memory: where X is in memory and standardised, one copy of it. Up to 5,000 samples, or with
-    weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours), where n counts
-    the samples that are in a pair.
+    weights for all pairs, n x n arrays; else n x (landmarks) and n x (neighbours). Of more than
+    20,000 samples, weights by name use so many.
     """
     smoothness = settings.smoothness
     if not np.isfinite(smoothness) or smoothness < 0:
         raise ValueError(f"smoothness={smoothness}: a penalty is a finite number >= 0.")
-    rule = rule_for(settings.weights, source.shape[0])
-    weight = np.ones(source.shape[0]) if sample_weight is None else sample_weight
-    samples = reference_samples(source, response, weight, settings.X_unlabeled)
-    all_pairs = keeps_all(rule, len(samples.order))
+    if (some := rows_for(settings.weights, source.shape[0])) is not None:
+        source, response = take_rows(source, some), response.take(some)
+        sample_weight = None if sample_weight is None else sample_weight[some]
+    n = source.shape[0]
+    rule = rule_for(settings.weights, n)
+    weight = np.ones(n) if sample_weight is None else sample_weight
+    share, order = weight / weight.sum(), np.argsort(response.values[0], kind="stable")
+    if settings.X_unlabeled is not None:  # below the others, and last along the response
+        source = stack_rows(source, settings.X_unlabeled)
+        weight = np.append(weight, np.ones(source.shape[0] - n))
+        order = np.append(order, np.arange(n, source.shape[0]))
+    all_pairs = keeps_all(rule, len(order))
     count = settings.kernel.count if isinstance(settings.kernel, Landmarks) else None
-    apart = (
-        uses_anchored_pairs(rule, samples.n)
-        and not (smoothness or settings.X_unlabeled is not None)
-        and not isinstance(as_kernel(settings.kernel), Precomputed)
-    )
-    if not apart:
-        order = samples.order
-        landmarks = choose_landmarks(count, order)
-        check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
-    scaling, samples = samples.standardised(settings.standardize, settings.missing)
-    W: Any = None
-    if apart:
-        assert isinstance(rule, NearestNeighbors)
-        near = anchored_pairs(samples.source, rule, count, samples.order, sample_weight)
-        W, landmarks = normalise(near.weights, samples.share[near.rows]), near.landmarks
-        samples = samples.in_a_pair(near.rows)
-        sample_weight = None if sample_weight is None else samples.weight
-        check_pairs(rule, samples.n, len(landmarks), len(response.values), all_pairs=False)
-    n, share, response = samples.n, samples.share, samples.response
-    labelled = take_rows(samples.source, np.arange(n))
+    landmarks = choose_landmarks(count, order)
+    check_pairs(rule, len(order), len(landmarks), len(response.values), all_pairs=all_pairs)
 
-    geometry = measure_geometry(samples.source, landmarks, all_pairs=all_pairs)
-    kernel = geometry.resolve(
-        as_kernel(settings.kernel), None if sample_weight is None else samples.weight
+    scaling = measure_scaling(
+        source, weight / weight.sum(), standardize=settings.standardize, missing=settings.missing
     )
+    if settings.standardize or scaling.fill is not None:
+        source = standardised(source, scaling)
+    geometry = measure_geometry(source, landmarks, all_pairs=all_pairs)
+    kernel = geometry.resolve(as_kernel(settings.kernel), None if sample_weight is None else weight)
     factor = geometry.factor(kernel)
-    if W is None:
-        W = normalise(geometry.weights(rule, n, sample_weight), share)
+    W = normalise(geometry.weights(rule, n, sample_weight), share)
     smoothing = None
     if smoothness:
-        graph = geometry.weights(rule, len(samples.order), None)
+        graph = geometry.weights(rule, len(order), None)
         smoothing = smoothing_matrix(factor.L, graph, smoothness)
     datafit = pair_datafit(W, factor.L[:n], response, share, settings.alpha_0, smoothing)
     penalty = GroupLasso(check_penalty_factor(settings.penalty_factor, source.shape[1]))
+    problem = Problem(take_rows(source, np.arange(n)), datafit, penalty)
     return Assembly(
-        Problem(labelled, datafit, penalty), samples.source, scaling, kernel, factor, share,
-        response, settings, sample_weight, samples.paired,
-    )  # fmt: skip
+        problem, source, scaling, kernel, factor, share, response, settings, sample_weight
+    )
 
 
 def pair_datafit(

@@ -11,8 +11,8 @@ from gradsift.data import Scaling, open_source, standardised, take_rows
 from gradsift.data.source import BLOCK_BYTES
 from gradsift.numerics.distances import median_distance, squared_distances
 from gradsift.numerics.kernels import (
-    AnyKernel,
     Factor,
+    Kernel,
     cross_kernel,
 )
 from gradsift.numerics.sampling import spread_along
@@ -58,7 +58,7 @@ class KernelField:
     """
 
     scaling: Scaling
-    kernel: AnyKernel
+    kernel: Kernel
     factor: Factor
     reference: Source
     index: IntArray

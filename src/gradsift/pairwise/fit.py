@@ -394,7 +394,7 @@ def fold_scores(
         assembly = assemble(
             take_rows(source, fold.train),
             response.take(fold.train),
-            settings.take(fold.train),
+            settings,
             inside,
         )
         started = begin(assembly)

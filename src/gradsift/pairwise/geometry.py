@@ -15,16 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from gradsift._run.memory import check_memory
-from gradsift.data import take_rows
 from gradsift.numerics.distances import Products, products
-from gradsift.numerics.kernels import AnyKernel, Factor, Gaussian, nystroem_factor, training_kernel
+from gradsift.numerics.kernels import Factor, Gaussian, Kernel, nystroem_factor
 from gradsift.numerics.sampling import spread_along
 from gradsift.pairwise.weights import (
     DENSE_ROWS,
     FEW_ROWS,
     AnyWeights,
     NearestNeighbors,
-    check_anchors,
     pair_weights,
     sparse_weights,
 )
@@ -176,7 +174,7 @@ class Geometry:
     between: Products
     among: Products | None
 
-    def resolve(self, kernel: AnyKernel, sample_weight: Array | None) -> AnyKernel:
+    def resolve(self, kernel: Kernel, sample_weight: Array | None) -> Kernel:
         """The kernel with its bandwidth measured."""
         if not isinstance(kernel, Gaussian):
             return kernel
@@ -184,10 +182,14 @@ class Geometry:
         sqdist, weight = self._sample(sample_weight)
         return kernel.resolve(sqdist, p, weight, n_samples=n)
 
-    def factor(self, kernel: AnyKernel) -> Factor:
+    def factor(self, kernel: Kernel) -> Factor:
         """Factor of a resolved kernel."""
-        everyone = len(self.landmarks) == self.source.shape[0]
-        K = training_kernel(kernel, self.source, self.between, None if everyone else self.landmarks)
+        K = np.asarray(kernel(self.between), dtype=float)
+        if K.shape != self.between.inner.shape:
+            raise ValueError(
+                f"the kernel gives an array of shape {K.shape} from products of shape "
+                f"{self.between.inner.shape}: a kernel keeps their shape."
+            )
         return nystroem_factor(K, self.landmarks)
 
     def weights(
@@ -211,50 +213,6 @@ class Geometry:
 def keeps_all(rule: AnyWeights, n_samples: int) -> bool:
     """Whether all n x n distances are kept."""
     return n_samples <= DENSE_ROWS or not isinstance(rule, NearestNeighbors)
-
-
-@dataclass(frozen=True)
-class AnchoredPairs:
-    """Some samples of a table, and the pairs among them: no other sample is in any pair.
-
-    Attributes
-    ----------
-    rows : (r,) int array
-        The anchors and their neighbours, ascending.
-    landmarks : int array
-        Places of the landmarks in `rows`; they are anchors.
-    weights : (r, r) CSR array
-    """
-
-    rows: IntArray
-    landmarks: IntArray
-    weights: sparse.csr_array[Any]
-
-
-def uses_anchored_pairs(rule: AnyWeights, n_samples: int) -> bool:
-    """Whether pairs of anchors leave most samples out."""
-    if keeps_all(rule, n_samples) or not isinstance(rule, NearestNeighbors):
-        return False
-    return rule.anchors is not None and rule.anchors * (rule.k + 1) < n_samples
-
-
-def anchored_pairs(
-    source: Source,
-    rule: NearestNeighbors,
-    count: int | None,
-    order: IntArray,
-    sample_weight: Array | None,
-) -> AnchoredPairs:
-    """The samples that pairs of the anchors are made of; `count` landmarks along `order`."""
-    n = source.shape[0]
-    anchors = check_anchors(rule, n)
-    landmarks = choose_landmarks(count, order[np.isin(order, anchors)])
-    among = products(take_rows(source, landmarks)).sqdist
-    weight = None if sample_weight is None else sample_weight[landmarks]
-    W = sparse_weights(rule, source, among, weight)
-    rows = np.union1d(anchors, W.indices)
-    log.info("%d of %d samples are in a pair", len(rows), n)
-    return AnchoredPairs(rows, np.searchsorted(rows, landmarks), sparse.csr_array(W[rows][:, rows]))
 
 
 def measure_geometry(source: Source, landmarks: IntArray, *, all_pairs: bool) -> Geometry:
@@ -298,6 +256,5 @@ def check_pairs(
     check_memory(
         8.0 * n_samples * per_sample,
         f"the factor and the neighbours of {n_samples} samples",
-        "Use fewer Landmarks or a smaller k, look around some samples only "
-        "(weights=NearestNeighbors(k, anchors=5000)), or fit on a sample of the rows.",
+        "Use fewer Landmarks or a smaller k, or fit on a sample of the rows.",
     )

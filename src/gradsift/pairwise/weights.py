@@ -14,7 +14,7 @@ The paper prints two Gaussians: the plain one above, and exp(-2 d^2/s^2) for the
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,11 +26,6 @@ from gradsift.numerics.kernels import Gaussian, ScaleRule, bandwidth
 from gradsift.numerics.sampling import drawn_rows
 from gradsift.protocols import Array, IntArray, Source
 
-# Nearest samples without an n x n array: searched in memory or over blocks of columns.
-
-
-IN_MEMORY = 1 << 27
-"""Memory: numbers (1 GB) up to which the columns are loaded to search in them."""
 TILE_BYTES = 64 << 20
 """Memory: one tile of distances."""
 
@@ -62,40 +57,15 @@ def nearest_in(sqdist: Array, own: IntArray, k: int) -> Near:
     return Near(at, np.take_along_axis(sqdist, at, axis=1))
 
 
-def find_nearest(source: Source, k: int, anchors: IntArray) -> Near:
-    """The k nearest others of every anchor among all samples of a source.
-
-    A sample counts as its own neighbour. Where several samples are equally far, which of them is
-    taken is the same on every run, but not further specified.
-    """
-    n, p = source.shape
-    if n * p <= IN_MEMORY:
-        from sklearn import neighbors  # slow to import, rarely used
-
-        X = source.columns(np.arange(p))
-        search = neighbors.NearestNeighbors(n_neighbors=k + 1).fit(X)
-        rows = search.kneighbors(X[anchors], return_distance=False)
-        return _with_self(X, np.asarray(rows, dtype=np.intp), anchors)
+def find_nearest(source: Source, k: int) -> Near:
+    """The k nearest others of every sample of a source, without an n x n array."""
+    n = source.shape[0]
     height = max(1, TILE_BYTES // (8 * n))
-    tiles = [anchors[a : a + height] for a in range(0, len(anchors), height)]
+    tiles = [np.arange(a, min(a + height, n)) for a in range(0, n, height)]
     found = list(
         map_blocks(lambda tile: nearest_in(products(source, tile).sqdist.T, tile, k), tiles)
     )
     return Near(np.concatenate([f.rows for f in found]), np.concatenate([f.sqdist for f in found]))
-
-
-def _with_self(X: Array, rows: IntArray, own: IntArray) -> Near:
-    """Sorted by row number, with the sample itself in (its copies may have taken its place)."""
-    lost = (rows != own[:, None]).all(axis=1)
-    rows[lost, -1] = own[lost]  # neighbours come nearest first
-    rows = np.sort(rows, axis=1)
-    sqdist = np.empty(rows.shape)
-    height = max(1, TILE_BYTES // (8 * rows.shape[1] * X.shape[1]))
-    for a in range(0, len(own), height):
-        tile = slice(a, a + height)
-        step = X[rows[tile]] - X[own[tile], None]
-        sqdist[tile] = np.einsum("akp,akp->ak", step, step)
-    return Near(rows, sqdist)
 
 
 @dataclass(frozen=True)
@@ -115,15 +85,11 @@ class NearestNeighbors:
         exp(-2 d^2 / s^2), as the paper prints its truncated weight, or exp(-d^2 / (2 s^2)).
     scale : float, 'half-median', 'theory' or TheoryRate
         The bandwidth s.
-    anchors : int, optional
-        Expand around this many samples only, drawn with a fixed seed: pairs for many rows at a
-        price that grows linearly with their number. None = around every sample.
     """
 
     k: int = 10
     form: Literal["paper", "plain"] = "paper"
     scale: ScaleRule = "half-median"
-    anchors: int | None = None
 
 
 @dataclass(frozen=True)
@@ -160,11 +126,13 @@ expanded around so many samples.
 """
 FEW_ROWS = 1_000
 """Up to here (n, n) arrays are decomposed, or made again and again: the kernel's factor is exact.
-Of more samples, so many draw the link of a predictor, and give its bandwidth.
+Of more samples, so many give the bandwidth of a predictor.
+"""
+MOST_ROWS = 20_000
+"""Samples at most for weights by name: of more, so many are drawn. Nearest samples take a time that
+grows with the square of their number.
 """
 MANY = NearestNeighbors(k=20, form="plain")
-ANCHOR_ROWS = 20_000
-"""Beyond so many samples, Gaussian weights by name look around `DENSE_ROWS` of them only."""
 log = logging.getLogger("gradsift")
 
 
@@ -191,20 +159,25 @@ def fixed_rule(weights: object, who: str) -> AnyWeights:
     return rule
 
 
+def rows_for(weights: object, n_samples: int) -> IntArray | None:
+    """The samples that a fit uses where the short names of Gaussian weights mean some of very many;
+    None = all.
+    """
+    if n_samples <= MOST_ROWS or weights not in ("gaussian", "adaptive"):
+        return None
+    log.info("weights=%r: the fit uses %d of %d samples", weights, MOST_ROWS, n_samples)
+    return drawn_rows(n_samples, MOST_ROWS)
+
+
 def rule_for(weights: object, n_samples: int) -> AnyWeights:
     """The rule for this many samples.
 
-    The short names of Gaussian weights mean all pairs while these fit into memory with ease, the
-    near pairs beyond, and those of some samples where there are very many; `Gaussian()` itself
-    always means all pairs.
+    The short names of Gaussian weights mean all pairs while these fit into memory with ease, and
+    the near pairs beyond; `Gaussian()` itself always means all pairs.
     """
     if n_samples > DENSE_ROWS and weights in ("gaussian", "adaptive"):
-        anchors = DENSE_ROWS if n_samples > ANCHOR_ROWS else None
-        log.info(
-            "%d samples: weights=%r keeps the %d nearest of %s",
-            n_samples, weights, MANY.k, f"{anchors} samples" if anchors else "each",
-        )  # fmt: skip
-        return replace(MANY, anchors=anchors)
+        log.info("%d samples: weights=%r keeps the %d nearest", n_samples, weights, MANY.k)
+        return MANY
     rule = as_weights(weights)
     return rule.base if isinstance(rule, Adaptive) else rule
 
@@ -218,32 +191,13 @@ def check_k(rule: NearestNeighbors, n_samples: int) -> int:
     return min(rule.k, n_samples - 1)
 
 
-def check_anchors(rule: NearestNeighbors, n_samples: int) -> IntArray:
-    """The samples to expand around, ascending."""
-    if rule.anchors is None:
-        return np.arange(n_samples)
-    if not rule.anchors >= 1:
-        raise ValueError(f"anchors={rule.anchors} leave no pair. Use a positive number or None.")
-    return drawn_rows(n_samples, rule.anchors)
-
-
-def neighbour_graph(
-    near: Near, anchors: IntArray, n_samples: int, scale: float, form: str
-) -> sparse.csr_array[Any]:
-    """Gaussian weights of the pairs found, as a CSR graph over all samples.
-
-    Pairs of the anchors stand for those of all samples, so their weights are scaled up: alpha keeps
-    its meaning.
-    """
+def neighbour_graph(near: Near, scale: float, form: str) -> sparse.csr_array[Any]:
+    """Gaussian weights of the pairs found, as a CSR graph."""
     # exp(-2 d^2/s^2) is exp(-d^2/(2 (s/2)^2))
     values = Gaussian(scale / 2 if form == "paper" else scale).of_distances(near.sqdist)
-    if len(anchors) < n_samples:
-        values *= n_samples / len(anchors)
-    per_row = np.zeros(n_samples, dtype=np.intp)
-    per_row[anchors] = near.rows.shape[1]
-    indptr = np.concatenate([[0], np.cumsum(per_row)])
-    shape = (n_samples, n_samples)
-    return sparse.csr_array((values.ravel(), near.rows.ravel(), indptr), shape=shape)
+    n, width = near.rows.shape
+    indptr = width * np.arange(n + 1)
+    return sparse.csr_array((values.ravel(), near.rows.ravel(), indptr), shape=(n, n))
 
 
 def sparse_weights(
@@ -255,10 +209,9 @@ def sparse_weights(
     bandwidth is measured in them.
     """
     n, p = source.shape
-    k, anchors = check_k(rule, n), check_anchors(rule, n)
     scale = bandwidth(rule.scale, sqdist, p, sample_weight, n_samples=n)
-    near = find_nearest(source, k, anchors)
-    return _seen(neighbour_graph(near, anchors, n, scale, rule.form), scale, near.sqdist, sqdist)
+    near = find_nearest(source, check_k(rule, n))
+    return _seen(neighbour_graph(near, scale, rule.form), scale, near.sqdist, sqdist)
 
 
 def pair_weights(
@@ -270,9 +223,8 @@ def pair_weights(
     n = len(sqdist)
     scale = bandwidth(rule.scale, sqdist, n_features, sample_weight)
     if isinstance(rule, NearestNeighbors):
-        anchors = check_anchors(rule, n)
-        near = nearest_in(sqdist[anchors], anchors, check_k(rule, n))
-        W: Any = neighbour_graph(near, anchors, n, scale, rule.form)
+        near = nearest_in(sqdist, np.arange(n), check_k(rule, n))
+        W: Any = neighbour_graph(near, scale, rule.form)
     else:
         W = Gaussian(scale).of_distances(sqdist)
     return _seen(W, scale, sqdist, sqdist, sample_weight)
