@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from functools import reduce
 from html import escape
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,7 @@ from gradsift.estimators.validation import (
     ranged_columns,
 )
 from gradsift.exceptions import NothingSelectedWarning
+from gradsift.numerics.directions import Directions
 from gradsift.pairwise.assemble import PairResponse
 from gradsift.pairwise.field import GradientField, KernelField
 from gradsift.pairwise.fit import FittedField, PairPredictor, PairSample
@@ -71,42 +72,39 @@ def blank(estimator: E) -> E:
     return draft
 
 
-class Learned(NamedTuple):
-    """What the checks of a table learned: attributes, and the table itself, for the ranges of its
-    columns.
-    """
-
-    attributes: dict[str, object]
-    table: Source | None = None
-
-
-def take_over(estimator: E, learned: Learned, found: dict[str, object]) -> E:
-    """Set all fitted attributes of an estimator in one step, in place of those of an earlier fit:
-    what the checks learned, what the fit found, and the ranges of the columns that it uses.
+def take_over(estimator: E, found: dict[str, Any], rows: Source | None = None) -> E:
+    """Set all fitted attributes of an estimator in one step, in place of those of an earlier fit;
+    with the rows of the fit, also the ranges of the columns that it uses.
 
     Before this step the estimator is unchanged, so that a fit that fails or is interrupted leaves
     it as it was.
     """
     stays = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
-    attributes, table = learned
-    ranges = {} if table is None else {"ranges_": column_ranges(table, ranged_columns(found))}
-    estimator.__dict__ = {**stays, **attributes, **found, **ranges}
+    ranges = {} if rows is None else {"ranges_": column_ranges(rows, ranged_columns(found))}
+    estimator.__dict__ = {**stays, **found, **ranges}
     return estimator
 
 
-def field_attributes(fit: FittedField) -> dict[str, object]:
+def direction_attributes(directions: Directions, scaling: Scaling) -> dict[str, Any]:
+    """The attributes of an estimator with directions, in columns scaled in some way."""
+    return {
+        "components_": directions.components,
+        "eigenvalues_": directions.eigenvalues,
+        "n_components_": len(directions.components),
+        "mean_": scaling.mean,
+        "scale_": scaling.scale,
+    }
+
+
+def field_attributes(fit: FittedField) -> dict[str, Any]:
     """The attributes of an estimator with the fit of a gradient field."""
     return {
         "field_": fit.field,
         "predictor_": fit.predictor,
         "feature_importances_": fit.importances,
         "ranking_": fit.ranking,
-        "components_": fit.directions.components,
-        "eigenvalues_": fit.directions.eigenvalues,
-        "n_components_": len(fit.directions.components),
         "dimension_": fit.dimension,
-        "mean_": fit.scaling.mean,
-        "scale_": fit.scaling.scale,
+        **direction_attributes(fit.directions, fit.scaling),
     }
 
 
@@ -221,8 +219,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self
             Attributes that the goal does not need may be missing.
         """
-        if goal not in GOALS:
-            raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, GOALS))}.")
+        check_goal(goal)
         return self.fit(X, y, **fit_params)
 
     @available_if(knows_gradient)
@@ -324,6 +321,11 @@ def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_arr
     return sp.csc_array((part.T.ravel(), rows, np.cumsum(counts)), shape=(n, n_features))
 
 
+def check_goal(goal: str) -> None:
+    if goal not in GOALS:
+        raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, GOALS))}.")
+
+
 def warn_nothing_selected(fallback: str, advice: str) -> None:
     warn_user(
         f"no variable was selected, so predictions fall back to {fallback}. {advice}",
@@ -347,9 +349,9 @@ def pair_sample(
     sample_weight: ArrayLike | None,
     X_unlabeled: TableLike | None = None,
     unlabeled_mark: int | None = None,
-) -> tuple[PairSample, Learned]:
-    """Checked training data, of labels where the estimator is a classifier, and what was learned
-    of them.
+) -> tuple[PairSample, dict[str, Any]]:
+    """Checked training data, of labels where the estimator is a classifier, and the attributes that
+    follow from them.
 
     Rows whose numeric label is `unlabeled_mark` join those of `X_unlabeled`.
     """
@@ -375,7 +377,7 @@ def pair_sample(
     if classes is not None:
         weights = class_weights(draft.class_weight, classes, classes[codes], weight)
         learned |= {"classes_": classes, "class_weight_": weights}
-    return sample, Learned(learned, table)
+    return sample, learned
 
 
 def score_predicted(

@@ -262,11 +262,9 @@ def independent_columns(C: Array) -> IntArray:
 # The coefficients of covariates in predictions.
 
 
-def without_covariates(
-    sample: Sample, Z: Array, rows: IntArray, found: SiftResult
-) -> tuple[Sample, Array, float]:
-    """The sample given the part of its covariates, the coefficients of that part, and the share of
-    the response that covariates explain alone.
+def without_covariates(sample: Sample, Z: Array, rows: IntArray, found: SiftResult) -> Sample:
+    """The sample given the part of its covariates, whose coefficients and whose share of the
+    response its `covariate_map` then has.
 
     Parameters
     ----------
@@ -283,7 +281,10 @@ def without_covariates(
     effects = effect_columns(Z, pairs, room, some)
     coefficients = sample.response.take(rows).coefficients(C[rows], effects, some)
     share = explained_share(C, sample.response.start(), weight)
-    return replace(sample, response=sample.response.given(C @ coefficients)), coefficients, share
+    assert sample.covariate_map is not None
+    learned = replace(sample.covariate_map, coefficients=coefficients, explained=share)
+    response = sample.response.given(C @ coefficients)
+    return replace(sample, response=response, covariate_map=learned)
 
 
 def effect_columns(

@@ -23,6 +23,7 @@ from gradsift.estimators.base import (
     LabelPredictions,
     NumberPredictions,
     check_n_components,
+    direction_attributes,
     field_attributes,
     pair_sample,
     take_over,
@@ -30,6 +31,7 @@ from gradsift.estimators.base import (
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sparse import SparseGradientClassifier, SparseGradientRegressor
 from gradsift.estimators.validation import is_whole_number
+from gradsift.numerics.directions import Directions
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.dense import (
     fit_inverse,
@@ -55,7 +57,7 @@ class DenseEstimator(GradientEstimator):
     @documented("Fit the model.")
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         sample, learned = pair_sample(self, X, y, sample_weight)
-        return take_over(self, learned, self._find(sample))
+        return take_over(self, learned | self._find(sample), sample.every_row)
 
 
 def find_ridge(
@@ -315,14 +317,8 @@ class InverseRegression(DenseEstimator):
             raise ValueError(f"n_slices={n_slices!r}: use a whole number >= 2.")
         matrix = type(self)._matrix
         fit = fit_inverse(sample, matrix, n_slices, self.standardize, self.n_components)
-        return {
-            "components_": fit.components,
-            "n_components_": len(fit.components),
-            "eigenvalues_": fit.eigenvalues,
-            "dimension_": fit.dimension,
-            "mean_": fit.scaling.mean,
-            "scale_": fit.scaling.scale,
-        }
+        directions = Directions(fit.components, fit.eigenvalues)
+        return direction_attributes(directions, fit.scaling) | {"dimension_": fit.dimension}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -45,12 +45,9 @@ class Sample:
     columns : ColumnMap
     covariate_map : Covariates or None
         How covariates became columns.
-    has_offset : bool
-        Whether the response has a known part of the user's.
     learned : dict
-        Attributes that scikit-learn's checks learned: the number and names of the columns.
-    table : Source or None
-        Encoded columns of all rows, for their ranges.
+        Fitted attributes that follow from the input alone: the number and names of the columns, the
+        classes, whether there are groups and an offset.
     """
 
     source: Source
@@ -60,9 +57,7 @@ class Sample:
     covariates: Array | None
     columns: ColumnMap
     covariate_map: Covariates | None = None
-    has_offset: bool = False
     learned: dict[str, Any] = field(default_factory=dict)
-    table: Source | None = None
 
     @property
     def one_per_group(self) -> bool:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gradsift.data import is_storage
 from gradsift.data.arrays import array_like
 from gradsift.data.formats.sparse import check_indices
-from gradsift.estimators.base import Learned, take_over
+from gradsift.estimators.base import take_over
 from gradsift.estimators.validation import check_max_features, check_new_X
 from gradsift.protocols import TableLike
 
@@ -76,7 +76,7 @@ class GradientSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         fitted = clone(self.estimator).fit(X, y, **fit_params)
         shared = ("ranking_", "n_features_in_", "feature_names_in_")
         found = {name: getattr(fitted, name) for name in shared if hasattr(fitted, name)}
-        return take_over(self, Learned({}), {"estimator_": fitted, **found})
+        return take_over(self, {"estimator_": fitted, **found})
 
     def transform(self, X: TableLike) -> Any:
         """Keep the selected columns.

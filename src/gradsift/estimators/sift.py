@@ -4,7 +4,7 @@ a kernel predictor is fitted to them.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,15 +22,14 @@ from gradsift.data.arrays import refuse_lazy
 from gradsift.estimators.base import (
     AS_TABLE,
     CORRECT,
-    GOALS,
     GRADIENT,
     SCORES,
     SLOPES,
     ClassWeight,
     Goal,
     GradientEstimator,
-    Learned,
     blank,
+    check_goal,
     check_n_components,
     class_weights,
     most_likely,
@@ -63,13 +62,7 @@ from gradsift.estimators.sample import (
     warn_of_few_groups,
 )
 from gradsift.estimators.serial_dependence import warn_of_repeats, warn_of_row_order
-from gradsift.estimators.sift_fit import (
-    SiftModel,
-    SiftOptions,
-    SiftParameters,
-    find_support,
-    fit_sift,
-)
+from gradsift.estimators.sift_fit import SiftOptions, SiftParameters, fit_sift
 from gradsift.estimators.validation import (
     check_columns,
     check_fit_X,
@@ -82,7 +75,7 @@ from gradsift.refit import OutcomePredictors, Predictor
 from gradsift.refit.settings import LABELS, NUMBERS, RefitSettings
 from gradsift.responses import Counts, Labels, Likelihood, Link, Numbers, Ordinal, Response
 from gradsift.responses.ordinal import OrderedLabels
-from gradsift.sift import SiftSettings
+from gradsift.sift import SiftResult, SiftSettings
 
 NO_VARIABLE = (
     "Nothing stands out from noise at this level: ranking_ still orders all variables, a larger "
@@ -118,8 +111,6 @@ EXPOSURE = """(n,) array or number, optional
 RETURN_STD = """bool, default=False
     Whether to return standard deviations of new responses as well: about 95 % lie within 1.96 of
     them from the prediction. Of numbers only."""
-LINKS = ("link_", "selected_link_")
-"""Attributes of a response with a likelihood: its links, with and without members."""
 
 
 @dataclass(eq=False, repr=False)
@@ -177,21 +168,17 @@ class GradientSift(GradientEstimator):
         -------
         self
         """
-        if goal not in GOALS:
-            raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, GOALS))}.")
+        check_goal(goal)
         sample = make_sample(self, X, y, **fit_params)
         params = check_parameters(self, sample)
         if goal == "support":
-            support = sample.columns.mask(find_support(sample, params))
-            return take_over(self, Learned(sample.learned), {"support_": support})
+            return take_over(self, sample.learned | fit_sift(sample, params, goal))
         warn_of_sample(sample, params.options, goal)
-        fit = fit_sift(sample, params, goal)
-        warn_of_fit(sample, fit)
-        learned, found = Learned(sample.learned, sample.table), attributes(sample, fit)
+        found = sample.learned | fit_sift(sample, params, goal)
+        warn_of_fit(sample, found["sift_"], found["predictor_"])
         if goal == "all" and self.inference:
-            fitted = take_over(blank(self), Learned(sample.learned, None), found)
-            found["answer_"] = answer_of(fitted, sample)
-        return take_over(self, learned, found)
+            found["answer_"] = answer_of(take_over(blank(self), found), sample)
+        return take_over(self, found, sample.source)
 
     def _used(self) -> NDArray[np.bool_]:
         return self.support_ if hasattr(self, "support_") else super()._used()
@@ -267,7 +254,6 @@ def make_sample(
     exposure: ArrayLike | None = None,
 ) -> Sample:
     """Checked rows that count, their response, weights, groups and covariates."""
-    has_offset = offset is not None
     units = log_exposure(exposure, getattr(model, "family", "gaussian"))
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
@@ -296,7 +282,13 @@ def make_sample(
         response = response.given(check_offset(units, source, kept, response, "exposure"))
     if offset is not None:
         response = response.given(check_offset(offset, source, kept, response))
-    learned = {"n_features_in_": p, "encoder_": encoder, "feature_groups_": feature_groups}
+    learned = {
+        "n_features_in_": p,
+        "encoder_": encoder,
+        "feature_groups_": feature_groups,
+        "n_groups_": None if groups is None else int(np.max(groups)) + 1,
+        "has_offset_": offset is not None,
+    }
     if names is not None:
         learned["feature_names_in_"] = names
     learned |= learned_of_response(model, response, weight, columns_of_y)
@@ -310,9 +302,7 @@ def make_sample(
         groups=groups,
         covariates=None,
         columns=make_columns(source.shape[1], encoder, always, feature_groups),
-        has_offset=has_offset,
         learned=learned,
-        table=source,
     )
     if covariates is None:
         return sample
@@ -386,15 +376,17 @@ def warn_of_sample(sample: Sample, options: SiftOptions, goal: Goal) -> None:
         warn_of_repeats(sample)
 
 
-def warn_of_fit(sample: Sample, fit: SiftModel) -> None:
+def warn_of_fit(
+    sample: Sample, found: SiftResult, predictor: Predictor | OutcomePredictors
+) -> None:
     """Warnings about the result, after the fit."""
     if sample.groups is None:
-        warn_of_row_order(sample, fit.found.residual, fit.predictor.scaling)
-    if len(fit.found.selected) == 0:
+        warn_of_row_order(sample, found.residual, predictor.scaling)
+    if len(found.selected) == 0:
         fallback = sample.response.fallback
         if sample.covariates is not None:
             fallback = "the part of the covariates"
-        if fit.predictor.members:
+        if predictor.members:
             fallback = "predictors on all columns (predictor_.members)"
         warn_nothing_selected(fallback, NO_VARIABLE)
 
@@ -405,47 +397,6 @@ def answer_of(model: GradientSift, sample: Sample) -> Answer:
     known = sample.learned
     names, groups = known.get("feature_names_in_"), known["feature_groups_"]
     return make_answer(model, sample.source, rows, names=names, feature_groups=groups)
-
-
-# What a fit found, as attributes.
-
-
-def attributes(sample: Sample, fit: SiftModel) -> dict[str, object]:
-    """The attributes of a fitted model; of a table that was encoded, for the columns it has."""
-    covariates, columns = sample.covariate_map, sample.columns
-    if covariates is not None:
-        covariates = replace(
-            covariates, coefficients=fit.covariate_coefficients, explained=fit.covariates_explain
-        )
-    inferred = fit.inference
-    found: dict[str, object] = {
-        "predictor_": fit.predictor,
-        **({} if fit.links is None else dict(zip(LINKS, fit.links, strict=True))),
-        "sift_": fit.found,
-        "feature_importances_": columns.importances(fit.importances.table),
-        "variable_importances_": columns.importances(fit.importances.variables),
-        "ranking_": columns.ranking(fit.found.ranking),
-        "interactions_": columns.interactions(fit.found.interactions),
-        "n_paired_columns_": fit.n_paired,
-        "association_": inferred.association and columns.association(inferred.association),
-        "components_": fit.directions.components,
-        "eigenvalues_": fit.directions.eigenvalues,
-        "n_components_": len(fit.directions.components),
-        "mean_": fit.scaling.mean,
-        "scale_": fit.scaling.scale,
-        "n_groups_": None if sample.groups is None else int(sample.groups.max()) + 1,
-        "covariates_": covariates,
-        "has_offset_": sample.has_offset,
-    }
-    if fit.importances.outcomes is not None:
-        each = map(columns.importances, fit.importances.outcomes)
-        found["outcome_importances_"] = np.stack(list(each))
-    if inferred.significance is not None:
-        found["significance_"] = columns.significance(inferred.significance)
-    if inferred.findings is not None:
-        findings = columns.findings(inferred.findings)
-        found |= {"findings_": list(findings), "confidence_": findings.confidence}
-    return found
 
 
 @dataclass(eq=False, repr=False)

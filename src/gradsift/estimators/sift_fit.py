@@ -1,4 +1,4 @@
-"""Sift, then refit: a checked sample and options in, a frozen model out.
+"""Sift, then refit: a checked sample and parameters in, the fitted attributes of a model out.
 
 sample      what the user passed, checked                        (`sample`)
 table       standardised columns, covariates after them          (`standard_table`)
@@ -11,8 +11,7 @@ predictor   the function of the selected columns                 (`refit`)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from gradsift._run.threads import one_blas_thread
 from gradsift.data import Scaling, measure_scaling, standardised, take_rows
 from gradsift.data.imputation import is_whole, with_predicted
 from gradsift.data.source import append_columns
-from gradsift.estimators.base import Goal
+from gradsift.estimators.base import Goal, direction_attributes
 from gradsift.estimators.columns import several_of_each
 from gradsift.estimators.covariate_terms import without_covariates
 from gradsift.estimators.sample import (
@@ -33,9 +32,9 @@ from gradsift.estimators.sample import (
 from gradsift.estimators.validation import check_max_features, is_whole_number
 from gradsift.inference.conditional_tests import column_significance
 from gradsift.inference.findings import Findings, find
-from gradsift.inference.marginal_tests import Association, column_association
+from gradsift.inference.marginal_tests import column_association
 from gradsift.inference.results import Significance
-from gradsift.numerics.directions import Directions, find_directions, joint_importance
+from gradsift.numerics.directions import find_directions, joint_importance
 from gradsift.numerics.sampling import drawn_rows
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit import (
@@ -121,138 +120,63 @@ class SiftParameters:
     sift: SiftSettings
     refit: RefitSettings
 
+    @property
+    def needs_ranking(self) -> bool:
+        """Whether the selected columns depend on more than the level of the sift."""
+        return self.options.max_features is not None or self.false_discovery_rate is not None
 
-@dataclass(frozen=True)
-class Inference:
-    """Tests and findings. They need the features of the sift, which are released before the refit.
 
-    Attributes
-    ----------
-    association : Association or None
-        Marginal tests; None where rows are not exchangeable under the null hypothesis.
-    significance : Significance or None
-        Tests of the columns, with a `false_discovery_rate`.
-    findings : Findings or None
-        With ``inference=True``.
+def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> dict[str, Any]:
+    """The fitted attributes of a model: sift all columns, infer from the sift, then refit on the
+    selected columns; of the goal "support", the selected columns alone.
     """
-
-    association: Association | None = None
-    significance: Significance | None = None
-    findings: Findings | None = None
-
-
-@dataclass(frozen=True)
-class Importances:
-    """Root mean square changes of the response, (p,) each.
-
-    Attributes
-    ----------
-    variables, table : (p,) arrays
-        For every encoded column, that of its variable, and of the column of the table behind it.
-    outcomes : (q, p) array or None
-        The same as `table` for each of several outcomes.
-    """
-
-    variables: Array
-    table: Array
-    outcomes: Array | None = None
-
-
-@dataclass(frozen=True)
-class SiftModel:
-    """The result of a fit: the selected columns, inference, and the predictor.
-
-    Attributes
-    ----------
-    found : SiftResult
-    n_paired : int
-        Columns of which all products of two were tested.
-    inference : Inference
-    predictor : Predictor, or OutcomePredictors of several outcomes
-    links : tuple of two Links, or None
-        How predictions follow from it, where the response has a likelihood: for predictions with
-        and without members on all columns.
-    scaling : Scaling
-        From the user's columns to those that importances and directions are reported in.
-    covariate_coefficients : (k, q) array
-        Of the linear part that covariates have in predictions.
-    covariates_explain : float
-        Share of the response that covariates explain alone.
-    """
-
-    found: SiftResult
-    n_paired: int
-    inference: Inference
-    predictor: Predictor | OutcomePredictors
-    links: tuple[Link, Link] | None
-    importances: Importances
-    directions: Directions
-    scaling: Scaling
-    covariate_coefficients: Array
-    covariates_explain: float
-
-
-def fit_sift(sample: Sample, params: SiftParameters, goal: Goal = "all") -> SiftModel:
-    """Sift all columns, infer from the sift, then refit on the selected columns."""
+    columns = sample.columns
     with one_blas_thread(workers=params.options.n_jobs), stages(params.options.verbose) as say:
         table = standard_table(sample, params.missing, say)
         fit = sift_problem(sample, table, params, say).run()
-        n_paired = min(fit.problem.n_paired, sample.columns.n_encoded)
-        found, inference = select(sample, fit, params, goal)
-        eta = fit.eta if isinstance(sample.response, Likelihood) else None
-        del fit  # its features are released before the refit needs memory
-        rows = refit_rows(sample.response)
-        say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
-        Z = selected_columns(take_rows(sample.source, rows), table.scaling, found.selected)
-        coefficients: Array = np.zeros((0, 1))
-        explained = 0.0
-        if sample.covariates is not None:
-            sample, coefficients, explained = without_covariates(sample, Z, rows, found)
-        predictor = fit_predictor(sample, table, found, Z, rows, params, eta, say)
-        links = None
-        if isinstance(sample.response, Likelihood):
-            links = links_of(sample.response.take(rows), sample, predictor, rows)
-        importances, directions = summarise(predictor, sample, rows, table.share, params)
-    scaling = table.scaling
-    if not params.options.standardize:
-        p = len(scaling.mean)
-        scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
-    return SiftModel(
-        found, n_paired, inference, predictor, links, importances, directions, scaling,
-        coefficients, explained,
-    )  # fmt: skip
-
-
-def find_support(sample: Sample, params: SiftParameters) -> IntArray:
-    """The selected columns alone; all columns are ranked only where the selection depends on it."""
-    with one_blas_thread(workers=params.options.n_jobs):
-        table = standard_table(sample, params.missing)
-        fit = sift_problem(sample, table, params).run()
-        if params.options.max_features is None and params.false_discovery_rate is None:
+        if goal == "support" and not params.needs_ranking:
             selected = np.union1d(fit.selected, fit.bent)
-            return sample.columns.choose(selected[selected < sample.columns.n_encoded])
-        return select(sample, fit, params, "support")[0].selected
+            chosen = columns.choose(selected[selected < columns.n_encoded])
+            return {"support_": columns.mask(chosen)}
+        found, inferred = select(sample, fit, params, goal)
+        if goal == "support":
+            return {"support_": columns.mask(found.selected)}
+        eta = fit.eta if isinstance(sample.response, Likelihood) else None
+        n_paired = min(fit.problem.n_paired, columns.n_encoded)
+        del fit  # its features are released before the refit needs memory
+        return {
+            "sift_": found,
+            "ranking_": columns.ranking(found.ranking),
+            "interactions_": columns.interactions(found.interactions),
+            "n_paired_columns_": n_paired,
+            **inferred,
+            **refit_selected(sample, table, found, params, eta, say),
+        }
 
 
 def select(
     sample: Sample, fit: SiftFit, params: SiftParameters, goal: Goal
-) -> tuple[SiftResult, Inference]:
-    """The columns that a sift selects, by its level or by tests, with tests and findings."""
+) -> tuple[SiftResult, dict[str, Any]]:
+    """The columns that a sift selects, by its level or by tests, and the attributes with tests and
+    findings, which need its features.
+    """
     columns, rate, say = sample.columns, params.false_discovery_rate, fit.problem.say
     known = known_classes(sample) if isinstance(sample.response, Labels) else None
     found = columns.result(fit.result(known, ranked=goal != "predictions"))
-    association = significance = findings = None
+    inferred: dict[str, Any] = {"association_": None}
     if goal == "all" and sample.groups is None and sample.response.exchangeable:
         association = column_association(fit, columns.n_encoded)
+        inferred["association_"] = association and columns.association(association)
     if goal == "all" and params.inference:
         say("findings: columns that could act")
-        findings = find_from(fit.problem, found, sample, params.options.seed)
+        findings = columns.findings(find_from(fit.problem, found, sample, params.options.seed))
+        inferred |= {"findings_": list(findings), "confidence_": findings.confidence}
     if rate is not None:
         say("testing each variable given the best model without it")
         significance = column_significance(fit, sample.response.codes, n_columns=columns.n_encoded)
         found = selected_by_tests(found, significance, rate, columns.always)
-    found = columns.limited(found, params.options.max_features)
-    return found, Inference(association, significance, findings)
+        inferred["significance_"] = columns.significance(significance)
+    return columns.limited(found, params.options.max_features), inferred
 
 
 def find_from(problem: Sift, found: SiftResult, sample: Sample, seed: int) -> Findings:
@@ -386,6 +310,43 @@ def sift_problem(
 # The predictor on the selected columns.
 
 
+def refit_selected(
+    sample: Sample,
+    table: StandardTable,
+    found: SiftResult,
+    params: SiftParameters,
+    eta: Array | None,
+    say: Say,
+) -> dict[str, Any]:
+    """The attributes with the predictor on the selected columns, and with what follows from it."""
+    rows = refit_rows(sample.response)
+    say(f"refit on {len(found.selected):,} selected, {len(rows):,} rows")
+    Z = selected_columns(take_rows(sample.source, rows), table.scaling, found.selected)
+    if sample.covariates is not None:
+        sample = without_covariates(sample, Z, rows, found)
+    each = [
+        fit_predictor(one, table, found, Z, rows, params, eta, say) for one in of_outcomes(sample)
+    ]
+    predictor = each[0] if len(each) == 1 else OutcomePredictors(tuple(each))
+    links = {}
+    if isinstance(sample.response, Likelihood):
+        links = links_of(sample.response.take(rows), sample, predictor, rows)
+    return {
+        "predictor_": predictor,
+        **links,
+        "covariates_": sample.covariate_map,
+        **summarise(predictor, sample, rows, table.share, params),
+    }
+
+
+def of_outcomes(sample: Sample) -> list[Sample]:
+    """The same sample with each of several outcomes."""
+    response = sample.response
+    if not isinstance(response, Numbers) or response.n_outcomes == 1:
+        return [sample]
+    return [replace(sample, response=response.outcome(j)) for j in range(response.n_outcomes)]
+
+
 def fit_predictor(
     sample: Sample,
     table: StandardTable,
@@ -395,26 +356,16 @@ def fit_predictor(
     params: SiftParameters,
     eta: Array | None,
     say: Say,
-) -> Predictor | OutcomePredictors:
-    """The predictor on selected columns Z of some rows, averaged with predictors on all columns;
-    one for each of several outcomes.
-    """
-
-    def of(one: Sample) -> Predictor:
-        refit = refit_sample(one, Z, rows, found.correlation, params.refit, eta)
-        predictor = Predictor(table.scaling, found.selected, refit)
-        every = len(rows) == len(table.share)
-        if params.predict_with != "auto" or sample.groups is not None or not every:
-            return predictor
-        say("predictors on all columns")
-        score = log_score(one, refit, Z, params.refit)
-        return average(predictor, table.filled, Z, score, params.refit)
-
-    response = sample.response
-    if not isinstance(response, Numbers) or response.n_outcomes == 1:
-        return of(sample)
-    each = [replace(sample, response=response.outcome(j)) for j in range(response.n_outcomes)]
-    return OutcomePredictors(tuple(map(of, each)))
+) -> Predictor:
+    """The predictor on selected columns Z of some rows, averaged with predictors on all columns."""
+    refit = refit_sample(sample, Z, rows, found.correlation, params.refit, eta)
+    predictor = Predictor(table.scaling, found.selected, refit)
+    every = len(rows) == len(table.share)
+    if params.predict_with != "auto" or sample.groups is not None or not every:
+        return predictor
+    say("predictors on all columns")
+    score = log_score(sample, refit, Z, params.refit)
+    return average(predictor, table.filled, Z, score, params.refit)
 
 
 def refit_rows(response: Response) -> IntArray:
@@ -494,16 +445,16 @@ def links_of(
     sample: Sample,
     predictor: Predictor | OutcomePredictors,
     rows: IntArray,
-) -> tuple[Link, Link]:
-    """How predictions of the response of some rows follow from a predictor fitted to these, with
-    and without members.
+) -> dict[str, Link]:
+    """The attributes that say how predictions of the response of some rows follow from a predictor
+    fitted to these, with and without members.
     """
     weight = np.ones(len(rows)) if sample.weight is None else sample.weight[rows]
     X = take_rows(sample.source, rows)
-    return (
-        response.link(predictor.eta(X, "auto"), weight),
-        response.link(predictor.eta(X, "selected"), weight),
-    )
+    return {
+        "link_": response.link(predictor.eta(X, "auto"), weight),
+        "selected_link_": response.link(predictor.eta(X, "selected"), weight),
+    }
 
 
 def log_score(
@@ -527,9 +478,9 @@ def summarise(
     rows: IntArray,
     share: Array,
     params: SiftParameters,
-) -> tuple[Importances, Directions]:
-    """Importances and directions, from the gradient of the predictor at some rows. Several outcomes
-    count in standard deviations of each.
+) -> dict[str, Any]:
+    """The attributes with importances and directions, from the gradient of the predictor at some
+    rows. Several outcomes count in standard deviations of each.
     """
     p, index = sample.source.shape[1], predictor.index
     some = take_rows(sample.source, rows)
@@ -542,9 +493,10 @@ def summarise(
         Y = sample.response.start()[rows]
         F = F / np.sqrt(share @ (Y - share @ Y) ** 2)[:, None, None]
     standard = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
-    reported = standard
+    reported, scaling = standard, predictor.scaling
     if not params.options.standardize:
-        reported = predictor.scaling.derivative(standard.T, index).T
+        reported = scaling.derivative(standard.T, index).T
+        scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances, least = np.zeros(p), np.finfo(float).tiny
     importances[index] = np.maximum(np.linalg.norm(reported, axis=1), least)
@@ -556,15 +508,19 @@ def summarise(
             out[index[places]] = max(joint_importance(slopes[places], Z[:, places]), least)
         return out
 
-    columns, outcomes = sample.columns, None
+    columns = sample.columns
     origins = None if columns.encoder is None else columns.origins
+    single = joint(importances, standard, origins)
+    whole = joint(importances, standard, columns.variable)
+    found = {
+        "feature_importances_": columns.importances(single),
+        "variable_importances_": columns.importances(whole),
+        **direction_attributes(find_directions(index, reported, p, params.n_components), scaling),
+    }
     if several:
         outcomes = np.zeros((len(F), p))
         each = reported.reshape(len(index), *F.shape[:2])
         outcomes[:, index] = np.linalg.norm(each, axis=2).T
-        of_table = partial(joint, labels=origins)
-        outcomes = np.stack([of_table(v, G.T) for v, G in zip(outcomes, F, strict=True)])
-    directions = find_directions(index, reported, p, params.n_components)
-    of_columns = partial(joint, importances, standard)
-    found = of_columns(columns.variable), of_columns(origins)
-    return Importances(*found, outcomes), directions
+        of_each = [joint(v, G.T, origins) for v, G in zip(outcomes, F, strict=True)]
+        found["outcome_importances_"] = np.stack([columns.importances(v) for v in of_each])
+    return found

@@ -324,7 +324,7 @@ class SparseGradient(GradientEstimator):
         sample, learned = pair_sample(self, X, y, sample_weight, X_unlabeled, self._mark)
         fit = fit_sparse(sample, self._settings(sample))
         warn_of_fit(self, fit)
-        return take_over(self, learned, sparse_attributes(fit))
+        return take_over(self, learned | sparse_attributes(fit), sample.every_row)
 
     @property
     def _mark(self) -> int | None:

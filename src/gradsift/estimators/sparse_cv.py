@@ -384,7 +384,7 @@ field_, predictor_
         groups: ArrayLike | None = None,
     ) -> Self:
         sample, learned = pair_sample(self, X, y, sample_weight, X_unlabeled, self._mark)
-        return take_over(self, learned, choose(self, sample, groups))
+        return take_over(self, learned | choose(self, sample, groups), sample.every_row)
 
 
 @completed(SparseGradientRegressorCV, SparseGradientClassifier)
@@ -448,4 +448,4 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
         groups: ArrayLike | None = None,
     ) -> Self:
         sample, learned = pair_sample(self, X, y, sample_weight, X_unlabeled, self._mark)
-        return take_over(self, learned, choose(self, sample, groups))
+        return take_over(self, learned | choose(self, sample, groups), sample.every_row)

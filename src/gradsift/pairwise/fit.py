@@ -17,7 +17,14 @@ import numpy as np
 from gradsift._run.overflow import refuse_overflow
 from gradsift._run.progress import follow
 from gradsift._run.threads import one_blas_thread
-from gradsift.data import Scaling, measure_scaling, open_source, standardised, take_rows
+from gradsift.data import (
+    Scaling,
+    measure_scaling,
+    open_source,
+    stack_rows,
+    standardised,
+    take_rows,
+)
 from gradsift.numerics.directions import Directions
 from gradsift.numerics.kernels import TheoryRate
 from gradsift.numerics.sampling import merge_rows
@@ -159,6 +166,11 @@ class PairSample:
     n_rows: int
     unlabeled: Source | None = None
     classes: Array | None = None
+
+    @property
+    def every_row(self) -> Source:
+        """The rows of the fit, those without a response last."""
+        return self.X if self.unlabeled is None else stack_rows(self.X, self.unlabeled)
 
     def distinct(self, standardize: bool) -> tuple[Scaling, Array, Array, Array]:
         """The scaling of the columns, and of rows without copies all columns, the response and the
