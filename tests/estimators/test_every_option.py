@@ -63,7 +63,6 @@ def others(name, labels):
     """The values to try: some depend on what is predicted."""
     both = {
         "predict_with": ["directions" if labels else "taylor"],
-        "scoring": ["accuracy" if labels else "neg_mean_absolute_error"],
     }
     if name == "penalties" and labels:
         return [*OTHERS[name], Penalties(alpha_0=1.0)]

@@ -15,7 +15,7 @@ X = RNG.normal(size=(60, 5))
 Y = X[:, 0] + 0.3 * RNG.normal(size=60)
 LABELS = np.where(Y > 0, "ill", "well")
 ROWS = [3, 11, 40]
-FUNCTIONS = ["gradient_path", "alpha_max", "alpha_grid"]
+FUNCTIONS = ["gradient_path", "alpha_max"]
 ESTIMATORS = [
     name
     for name in gradsift.__all__

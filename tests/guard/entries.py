@@ -40,7 +40,6 @@ from gradsift import (
     SparseGradientRegressor,
     SparseGradientRegressorCV,
     aggregate,
-    alpha_grid,
     alpha_max,
     explain,
     findings,
@@ -205,18 +204,6 @@ def top_call(task: str) -> Callable[..., None]:
     return call
 
 
-def grid_call(task: str) -> Callable[..., None]:
-    def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
-        params = {"n_alphas": 4, **params}
-        with only_expected_warnings():
-            grid = alpha_grid(X, y, task=task, sample_weight=weight, **params)
-        assert grid.shape == (params["n_alphas"],)
-        assert np.isfinite(grid).all()
-        assert (np.diff(grid) <= 0).all()
-
-    return call
-
-
 def significance_call(kind: type) -> Callable[..., None]:
     def call(X: Any, y: Any, weight: Any, shape: tuple[int, int], params: dict[str, Any]) -> None:
         with only_expected_warnings():
@@ -334,7 +321,6 @@ ENTRIES: dict[str, Entry] = {
     "gradient_path of labels": Entry(True, {**WALK, **ALPHA_0}, path_call("classification")),
     "alpha_max of numbers": Entry(False, TOP, top_call("regression")),
     "alpha_max of labels": Entry(True, {**TOP, **ALPHA_0}, top_call("classification")),
-    "alpha_grid of numbers": Entry(False, {**TOP, **GRID}, grid_call("regression")),
     "significance of numbers": Entry(False, TESTS, significance_call(GradientSiftRegressor)),
     "significance of labels": Entry(True, TESTS, significance_call(GradientSiftClassifier)),
     "findings of numbers": Entry(False, DRAWS, findings_call(GradientSiftRegressor)),
@@ -346,5 +332,4 @@ ENTRIES: dict[str, Entry] = {
         True, {"interactions": YES_OR_NO}, explain_call(GradientSiftClassifier)
     ),
     "aggregate": Entry(False, {"how": Choice(["mean", "sum"], ["median", None])}, aggregate_call),
-    "alpha_grid of labels": Entry(True, {**TOP, **GRID, **ALPHA_0}, grid_call("classification")),
 }

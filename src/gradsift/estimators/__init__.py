@@ -20,7 +20,6 @@ from gradsift.estimators.sparse import (
     SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
-    alpha_grid,
     alpha_max,
     gradient_path,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "PrincipalHessianDirections",
     "gradient_path",
     "alpha_max",
-    "alpha_grid",
     "SiftOptions",
     "findings",
     "significance",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +41,7 @@ from gradsift.protocols import Array, TableLike
 from gradsift.solver import Solver, Status, null_solution
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
-# The paper's problem without an estimator: its largest penalty, a grid, the whole path.
+# The paper's problem without an estimator: its largest penalty, the whole path.
 
 
 Task = Literal["regression", "classification"]
@@ -172,35 +172,6 @@ def alpha_max(
     settings = Settings(penalty_factor, alpha_0, 0.0, kernel, weights, standardize, missing=missing)
     with one_blas_thread():
         return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
-
-
-def alpha_grid(
-    X: TableLike, y: ArrayLike, *, n_alphas: int = 50, eps: float = 0.1, **settings: Any
-) -> Array:
-    """`n_alphas` penalties from ``alpha_max`` down to `eps` times it, largest first.
-
-    Parameters
-    ----------
-    X : (n, p) array or data frame
-    y : (n,) array
-    n_alphas : int, default=50
-    eps : float, default=0.1
-    **settings
-        As in `alpha_max`.
-
-    Returns
-    -------
-    alphas : (n_alphas,) array
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(50, 30))
-    >>> alphas = alpha_grid(X, X[:, 0], n_alphas=3, eps=0.01)
-    >>> (alphas / alphas[0]).round(3).tolist()
-    [1.0, 0.1, 0.01]
-    """
-    return geometric_grid(alpha_max(X, y, **settings), n_alphas, eps)
 
 
 def make_solver(name: str, tol: float, max_iter: int) -> Solver:

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gradsift._run.progress import Steps, follow
 from gradsift._run.threads import one_blas_thread, same_bits
@@ -25,9 +24,7 @@ from gradsift.estimators.base import (
     ClassWeight,
     LabelPredictions,
     NumberPredictions,
-    most_likely,
     pair_sample,
-    probabilities,
     take_over,
 )
 from gradsift.estimators.docstrings import completed, documented
@@ -43,99 +40,20 @@ from gradsift.estimators.splits import CV, row_splits
 from gradsift.estimators.validation import check_max_features
 from gradsift.pairwise.fit import (
     Fold,
-    HeldOut,
     HeldOutLoss,
     PairSample,
     PredictWith,
-    Score,
-    SparseSettings,
-    Started,
     choose_alpha,
     finish,
     fold_scores,
-    predict_held_out,
     settle_path,
     start,
 )
-from gradsift.protocols import Array, TableLike
+from gradsift.protocols import Array, IntArray, TableLike
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
-Scorer: TypeAlias = str | Callable[..., float]
 Rule = Literal["min", "1se"]
 """Choose the alpha with the best held-out score, or the largest within a standard error of it."""
-
-# Scores of held-out rows: the loss, or any scorer of scikit-learn.
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """A scorer of scikit-learn for what the estimator would predict.
-
-    Attributes
-    ----------
-    scoring : str or callable
-    classes : array or None
-        Labels of the classes; None = numbers.
-    """
-
-    scoring: Scorer
-    classes: Array | None
-    predict_with: PredictWith
-
-    def __call__(self, fold: HeldOut) -> float:
-        guess, rows = predict_held_out(fold, self.predict_with), fold.truth.values.shape[1]
-        model: BaseEstimator
-        if self.classes is None:
-            model, y = GivenNumbers(guess[0]), fold.truth.values[0]
-        else:
-            model, y = GivenScores(guess, self.classes), self.classes[fold.truth.codes()]
-        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
-        score = float(scorer(model, np.arange(rows, dtype=float)[:, None], y))
-        if not np.isfinite(score):
-            raise ValueError(
-                f"scoring={self.scoring!r} gives {score} on a fold of {rows} row(s). Use larger "
-                "folds, or a score that one row has, e.g. 'neg_mean_squared_error' or 'accuracy'."
-            )
-        return score
-
-
-class GivenNumbers(RegressorMixin, BaseEstimator):
-    """Predictions that were made already, for row numbers."""
-
-    def __init__(self, values: Array) -> None:
-        self.values = values
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def predict(self, X: Array) -> Array:
-        return self.values[X[:, 0].astype(int)]
-
-
-class GivenScores(ClassifierMixin, BaseEstimator):
-    """Scores (c, n) that were made already, for row numbers."""
-
-    def __init__(self, scores: Array, classes: Array) -> None:
-        self.scores = scores
-        self.classes = classes
-
-    @property
-    def classes_(self) -> Array:
-        return self.classes
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def decision_function(self, X: Array) -> Array:
-        scores = self.scores[:, X[:, 0].astype(int)].T
-        return scores[:, 0] if len(self.classes) == 2 else scores
-
-    def predict_proba(self, X: Array) -> Array:
-        return probabilities(self.decision_function(X))
-
-    def predict(self, X: Array) -> Array:
-        return most_likely(self.decision_function(X), self.classes)
-
 
 # Choosing alpha by held-out prediction: folds, their scores, and the path on all samples.
 
@@ -167,6 +85,12 @@ class AlphaGrid:
             return geometric_grid(alpha_max, self.n_alphas, self.eps)
         return check_alphas(self.alphas)
 
+    def few(self, path: PathResult, penalised: NDArray[np.bool_]) -> IntArray:
+        """Places of the penalties that select no more than `max_features` penalised variables."""
+        most = np.inf if self.max_features is None else self.max_features
+        counts = np.array([penalised[support].sum() for support in path.supports])
+        return np.flatnonzero(counts <= most)
+
 
 def as_grid(alphas: ArrayLike | AlphaGrid) -> AlphaGrid:
     """The grid from a number of penalties, from the penalties, or itself."""
@@ -177,83 +101,44 @@ def as_grid(alphas: ArrayLike | AlphaGrid) -> AlphaGrid:
     return AlphaGrid(alphas=alphas)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Held-out scores along a grid of alphas, and what each rule chooses."""
-
-    alphas: Array
-    scores: Array
-    path: PathResult
-    settled: PathResult
-
-    def best(
-        self, rule: Rule, penalised: NDArray[np.bool_] | None = None, most: int | None = None
-    ) -> int:
-        """The place of the alpha that a rule chooses, among those that select no more than `most`
-        penalised variables.
-        """
-        if penalised is None or most is None:
-            return choose_alpha(self.scores, rule)
-        counts = np.array([penalised[support].sum() for support in self.path.supports])
-        few = np.flatnonzero(counts <= most)
-        return int(few[choose_alpha(self.scores[few], rule)]) if len(few) else 0
-
-    def attributes(self) -> dict[str, object]:
-        """The attributes that the estimators below have on top."""
-        return {
-            "alphas_": self.alphas,
-            "cv_scores_": self.scores,
-            "alpha_min_": float(self.alphas[self.best("min")]),
-            "alpha_1se_": float(self.alphas[self.best("1se")]),
-            "path_": self.settled,
-            "n_iter_": max(1, int(self.settled.n_iter.sum())),
-        }
-
-
 def choose(
     estimator: SparseGradientRegressorCV | SparseGradientClassifierCV,
     sample: PairSample,
     groups: ArrayLike | None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The attributes of the fit at the alpha that predicts held-out rows best."""
     settings, grid = estimator._settings(sample), as_grid(estimator.alphas)
     if estimator.selection not in ("min", "1se"):
         raise ValueError(f"selection={estimator.selection!r}: use 'min' or '1se'.")
     check_max_features(grid.max_features)
-    score: Score = HeldOutLoss(settings.predict_with)
-    if estimator.scoring is not None:
-        score = Scoring(estimator.scoring, sample.classes, settings.predict_with)
     with one_blas_thread():
         folds = make_folds(estimator.cv, sample, groups)
         started = start(sample, settings.problem)
-        choice = cross_validate(estimator, started, sample, settings, score, folds)
-        penalised = started.assembly.problem.penalty.limits(1.0) > 0
-        best = choice.best(estimator.selection, penalised, grid.max_features)
-        fit = finish(started, choice.path.solutions[best], settings)
+        problem, solver, k = started.assembly.problem, settings.solver, len(folds)
+        alphas = grid(started.null.alpha)
+        of_fold = partial(
+            fold_scores, sample.X, sample.response, started.assembly.settings, alphas=grid,
+            solver=solver, sample_weight=sample.weight, score=HeldOutLoss(settings.predict_with),
+        )  # fmt: skip
+        with follow(settings.verbose, (k + 1) * len(alphas), len(alphas)) as steps:
+            scores = np.column_stack(
+                score_folds(of_fold, folds, len(alphas), estimator.n_jobs, steps)
+            )
+            path = fit_path(problem, alphas, solver, null=started.null, progress=steps)
+        few = grid.few(path, problem.penalty.limits(1.0) > 0)
+        best = few[choose_alpha(scores[few], estimator.selection)] if len(few) else 0
+        fit = finish(started, path.solutions[best], settings)
+        settled = settle_path(started, path, solver)
     warn_of_fit(estimator, fit)
-    return sparse_attributes(fit) | choice.attributes()
-
-
-def cross_validate(
-    estimator: SparseGradientRegressorCV | SparseGradientClassifierCV,
-    started: Started,
-    sample: PairSample,
-    settings: SparseSettings,
-    score: Score,
-    folds: list[Fold],
-) -> Choice:
-    """Scores of every fold, then the path on all samples."""
-    (assembly, null), solver, grid = started, settings.solver, as_grid(estimator.alphas)
-    alphas = grid(null.alpha)
-    of_fold = partial(
-        fold_scores, sample.X, sample.response, assembly.settings, alphas=grid,
-        solver=solver, sample_weight=sample.weight, score=score,
-    )  # fmt: skip
-    k = len(alphas)
-    with follow(settings.verbose, (len(folds) + 1) * k, k) as steps:
-        scores = np.column_stack(score_folds(of_fold, folds, k, estimator.n_jobs, steps))
-        path = fit_path(assembly.problem, alphas, solver, null=null, progress=steps)
-    return Choice(alphas, scores, path, settle_path(started, path, solver))
+    return {
+        **sparse_attributes(fit),
+        "alphas_": alphas,
+        "cv_scores_": scores,
+        "alpha_min_": float(alphas[choose_alpha(scores, "min")]),
+        "alpha_1se_": float(alphas[choose_alpha(scores, "1se")]),
+        "path_": settled,
+        "n_iter_": max(1, int(settled.n_iter.sum())),
+    }
 
 
 def score_folds(
@@ -326,8 +211,6 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradien
         Folds; 'loo' leaves one sample out at a time.
     selection : {'min', '1se'}, default='min'
         The alpha with the best held-out score, or the largest one within a standard error of it.
-    scoring : str or callable, optional
-        A score of scikit-learn for the held-out rows. None = minus the mean loss (squared error).
     n_jobs : int, optional
         Folds fitted at a time, in processes that share the cores; the scores do not depend on it.
     solver : SolverSettings, optional
@@ -339,7 +222,7 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradien
     ----------
     alphas_ : (n_alphas,) array, decreasing
     cv_scores_ : (n_alphas, n_folds) array
-        Held-out scores, by default the negative mean squared error; larger is better.
+        Minus the mean squared error of held-out rows.
     alpha_min_, alpha_1se_ : float
         What each rule of `selection` chooses.
     path_ : PathResult
@@ -369,7 +252,6 @@ field_, predictor_
     alphas: ArrayLike | AlphaGrid = 50
     cv: CV = 5
     selection: Rule = "min"
-    scoring: Scorer | None = None
     n_jobs: int | None = None
     predict_with: PredictWith = "directions"
 
@@ -396,7 +278,7 @@ class SparseGradientClassifierCV(LabelPredictions, ClassifierMixin, SparseGradie
     ----------
     cv : int, splitter, iterable or 'loo', default=5
         Folds, stratified by class; 'loo' leaves one sample out at a time.
-    alphas, selection, scoring, n_jobs, solver
+    alphas, selection, n_jobs, solver
         As in `SparseGradientRegressorCV`.
     penalties, class_weight, predict_with, kernel, weights, standardize, n_components, missing
         As in `SparseGradientClassifier`.
@@ -404,7 +286,7 @@ class SparseGradientClassifierCV(LabelPredictions, ClassifierMixin, SparseGradie
     Attributes
     ----------
     cv_scores_ : (n_alphas, n_folds) array
-        Held-out scores, by default the negative log loss; larger is better.
+        Minus the mean log loss of held-out rows.
     alphas_, alpha_min_, alpha_1se_, path_
         As in `SparseGradientRegressorCV`.
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
@@ -432,7 +314,6 @@ dual_coef_, mean_, scale_, ranges_, field_, predictor_
     alphas: ArrayLike | AlphaGrid = 50
     cv: CV = 5
     selection: Rule = "min"
-    scoring: Scorer | None = None
     n_jobs: int | None = None
     class_weight: ClassWeight = None
     predict_with: PredictWith = "offset"
