@@ -198,7 +198,7 @@ def test_a_class_that_a_fold_lacks(rng):
     X = rng.normal(size=(40, 3))
     y = np.array(["a"] * 20 + ["b"] * 18 + ["c"] * 2)
     y[:20][X[:20, 0] > 0.8] = "b"
-    with pytest.warns(UserWarning, match="class c has 2 rows, fewer than the 3 folds: some"):
+    with pytest.warns(UserWarning, match="least populated class in y has only 2 members"):
         found = held_out(GradientSiftClassifier(), X, y, cv=3)
     assert np.isfinite(found.selected.mean("log loss"))
 

@@ -144,35 +144,17 @@ class ColumnMap:
         """The same result with whole variables, the best ranked ones where there are too many."""
         if self.variable is None and most is None:
             return found
-        selected = self.choose(found.selected, most, found.ranking)
-        kept = set(selected.tolist())
-        tested = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist()))
-        return replace(
-            found,
-            selected=selected,
-            interactions=tuple(pair for pair in found.interactions if kept.issuperset(pair[:2])),
-            groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
-            # columns that only come along were not tested
-            chi_square_tails=np.array([tested.get(k, np.nan) for k in selected.tolist()]),
-        )
+        return with_selected(found, self.choose(found.selected, most, found.ranking))
 
     def result(self, found: SiftResult) -> SiftResult:
         """The result of a sift without the columns of covariates."""
         p = self.n_encoded
         if len(found.ranking) == p:
             return found
-        inside = found.selected < p
         ranking = np.empty(p, dtype=found.ranking.dtype)
         ranking[np.argsort(found.ranking[:p], kind="stable")] = np.arange(1, p + 1)
-        return replace(
-            found,
-            selected=found.selected[inside],
-            ranking=ranking,
-            scores=found.scores[:p],
-            interactions=tuple(pair for pair in found.interactions if max(pair[:2]) < p),
-            groups=tuple(term for term in found.groups if max(term.variables) < p),
-            chi_square_tails=found.chi_square_tails[inside],
-        )
+        inside = with_selected(found, found.selected[found.selected < p])
+        return replace(inside, ranking=ranking, scores=found.scores[:p])
 
     # Results on encoded columns, as results on the columns of the table.
 
@@ -280,6 +262,21 @@ class ColumnMap:
             tests=tuple(tests.values()),
             products=tuple(pairs.values()),
         )
+
+
+def with_selected(found: SiftResult, selected: IntArray) -> SiftResult:
+    """The same result with other selected columns: products and terms are those of them alone, and
+    columns that the sift did not select were not tested.
+    """
+    kept = set(selected.tolist())
+    tails = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist(), strict=True))
+    return replace(
+        found,
+        selected=selected,
+        interactions=tuple(pair for pair in found.interactions if kept.issuperset(pair[:2])),
+        groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
+        chi_square_tails=np.array([tails.get(k, np.nan) for k in selected.tolist()]),
+    )
 
 
 def make_columns(

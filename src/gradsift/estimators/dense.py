@@ -47,8 +47,14 @@ from gradsift.pairwise.weights import fixed_rule
 from gradsift.protocols import Array, TableLike
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DenseEstimator(GradientEstimator):
-    """An estimator that selects no variables; `_find` computes its attributes."""
+    """An estimator that selects no variables: the parameters of all of them, and `_find`, which
+    computes the attributes.
+    """
+
+    n_components: int | Literal["auto"] = "auto"
+    standardize: bool = True
 
     def _find(self, sample: PairSample) -> dict[str, object]:
         raise NotImplementedError
@@ -56,6 +62,7 @@ class DenseEstimator(GradientEstimator):
     @same_bits
     @documented("Fit the model.")
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        check_n_components(self.n_components)
         sample, learned = pair_sample(self, X, y, sample_weight)
         return take_over(self, learned | self._find(sample), sample.every_row)
 
@@ -67,7 +74,6 @@ def find_ridge(
     alpha = estimator.alpha
     if alpha is not None and not (isinstance(alpha, Real) and 0.0 < float(alpha) < np.inf):
         raise ValueError(f"alpha={alpha!r}: the ridge penalty is a positive number or None.")
-    check_n_components(estimator.n_components)
     fixed_rule(estimator.weights, type(estimator).__name__)
     problem = Settings(
         kernel=estimator.kernel,
@@ -126,8 +132,6 @@ predictor_
     _: KW_ONLY
     kernel: object = "affine"
     weights: object = "gaussian"
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
 
     def _find(self, sample: PairSample) -> dict[str, object]:
         return find_ridge(self, sample)
@@ -177,8 +181,6 @@ scale_, ranges_, field_
     _: KW_ONLY
     kernel: object = "affine"
     weights: object = "gaussian"
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
     alpha_0: float | None = None
     class_weight: ClassWeight = None
 
@@ -235,11 +237,8 @@ class OuterProductGradient(NumberPredictions, RegressorMixin, DenseEstimator):
     weights: object = "gaussian"
     fit_intercept: bool = False
     refined: bool = False
-    standardize: bool = True
-    n_components: int | Literal["auto"] = "auto"
 
     def _find(self, sample: PairSample) -> dict[str, object]:
-        check_n_components(self.n_components)
         fit = fit_opg(
             sample, self.weights, self.standardize, self.fit_intercept, self.refined,
             self.n_components,
@@ -288,11 +287,7 @@ class MinimumAverageVariance(NumberPredictions, RegressorMixin, DenseEstimator):
     :cite:`xia-2002`
     """
 
-    n_components: int | Literal["auto"] = "auto"
-    standardize: bool = True
-
     def _find(self, sample: PairSample) -> dict[str, object]:
-        check_n_components(self.n_components)
         fit = fit_smooth(sample, self.standardize, self.n_components)
         return field_attributes(fit)
 
@@ -300,18 +295,13 @@ class MinimumAverageVariance(NumberPredictions, RegressorMixin, DenseEstimator):
 # Classical sufficient dimension reduction: SIR, SAVE and pHd.
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class InverseRegression(DenseEstimator):
-    """The parameters that SIR, SAVE and pHd have in common, and their fit."""
-
-    n_components: int | Literal["auto"] = "auto"
-    standardize: bool = True
+    """The fit of SIR, SAVE and pHd."""
 
     has_gradient: ClassVar[bool] = False
     _matrix: ClassVar[Callable[..., Array]]
 
     def _find(self, sample: PairSample) -> dict[str, object]:
-        check_n_components(self.n_components)
         n_slices = getattr(self, "n_slices", 2)
         if not is_whole_number(n_slices) or n_slices < 2:
             raise ValueError(f"n_slices={n_slices!r}: use a whole number >= 2.")

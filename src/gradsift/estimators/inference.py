@@ -17,16 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
 from gradsift.estimators.covariates import check_same_covariates
-from gradsift.estimators.sample import Sample, refuse_with_groups
+from gradsift.estimators.sample import refuse_with_groups
 from gradsift.estimators.sift import GradientSift, check_parameters, make_sample
-from gradsift.estimators.sift_fit import SiftParameters, find_from, sift_problem, standard_table
-from gradsift.estimators.validation import Columns, check_columns
+from gradsift.estimators.sift_fit import SiftOptions, find_from, sift_problem, standard_table
+from gradsift.estimators.validation import Columns, check_columns, given
 from gradsift.inference.conditional_tests import column_significance
 from gradsift.inference.findings import Finding, Findings
 from gradsift.inference.results import Significance
 from gradsift.inference.settings import PRODUCT
 from gradsift.protocols import TableLike
-from gradsift.sift import SiftResult
 
 
 def findings(
@@ -98,8 +97,17 @@ def findings(
     sample = make_sample(model, X, y, sample_weight, groups, covariates, offset, exposure)
     check_same_covariates(model.covariates_, covariates)
     params = check_parameters(model, sample)
-    seed = params.options.seed if seed is None else seed
-    return sample.columns.findings(found_in(sample, model.sift_, params, seed))
+    sample.refuse("findings()", changing=True)
+    with one_blas_thread(workers=params.options.n_jobs):
+        # with features as the fit had them
+        settings = replace(params.sift, clip_lines=model.sift_.clip_lines)
+        table, stored = standard_table(sample, params.missing), model.sift_
+        problem = sift_problem(sample, table, replace(params, sift=settings))
+        if params.needs_ranking:  # what the sift selects before tests or a limit
+            fit = sift_problem(sample, table, params).run()
+            problem, stored = fit.problem, sample.columns.result(fit.result())
+        seed = params.options.seed if seed is None else seed
+        return sample.columns.findings(find_from(problem, stored, sample, seed))
 
 
 def with_findings(
@@ -108,29 +116,12 @@ def with_findings(
     """A fitted model with the findings that `inference=True` adds, without its answer: who calls
     this makes one with the names of its own table.
     """
-    sample = make_sample(model, X, y, **fit_params)
-    params = check_parameters(model, sample)
-    with stages(params.options.verbose) as say:
+    with stages(given(model.options, SiftOptions, "options").verbose) as say:
         say("findings: columns that could act")
-        seed = params.options.seed
-        found = sample.columns.findings(found_in(sample, model.sift_, params, seed))
+        found = findings(model, X, y, **fit_params)
     sure = copy(model).set_params(inference=True)
     vars(sure).update(findings_=list(found.findings), confidence_=found.confidence)
     return sure
-
-
-def found_in(sample: Sample, stored: SiftResult, params: SiftParameters, seed: int) -> Findings:
-    """Findings of a checked sample, from the terms that a fit selected and stored."""
-    sample.refuse("findings()", changing=True)
-    with one_blas_thread(workers=params.options.n_jobs):
-        settings = replace(params.sift, clip_lines=stored.clip_lines)
-        table = standard_table(sample, params.missing)
-        problem = sift_problem(sample, table, replace(params, sift=settings))
-        if params.false_discovery_rate is not None or params.options.max_features is not None:
-            # what the sift selects before tests or a limit to the number of variables
-            fit = sift_problem(sample, table, params).run()
-            problem, stored = fit.problem, sample.columns.result(fit.result())
-        return find_from(problem, stored, sample, seed)
 
 
 def significance(

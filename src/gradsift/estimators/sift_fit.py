@@ -21,7 +21,7 @@ from gradsift.data import Scaling, measure_scaling, standardised, take_rows
 from gradsift.data.imputation import is_whole, with_predicted
 from gradsift.data.source import append_columns
 from gradsift.estimators.base import Goal, direction_attributes
-from gradsift.estimators.columns import several_of_each
+from gradsift.estimators.columns import several_of_each, with_selected
 from gradsift.estimators.covariate_terms import without_covariates
 from gradsift.estimators.sample import (
     Sample,
@@ -214,22 +214,16 @@ def selected_by_tests(
     first = tested.discoveries(rate)
     ranking = np.lexsort((found.ranking, ~np.isin(np.arange(len(found.ranking)), first)))
     order = np.concatenate([first, ranking[len(first) :]])
-    selected = np.union1d(first, always).astype(np.intp)
-    kept = set(selected.tolist())
     sure = {(t.first, t.second) for t in tested.products if t.q_value <= rate}
-    tails = dict(zip(found.selected.tolist(), found.chi_square_tails.tolist(), strict=True))
     ranks = np.empty_like(found.ranking)
     ranks[order] = np.arange(1, len(order) + 1)
     scores = found.scores / 2.0
     scores[first] = 2.0 - np.arange(len(first)) / max(len(first), 1)
     return replace(
-        found,
-        selected=selected,
+        with_selected(found, np.union1d(first, always).astype(np.intp)),
         ranking=ranks,
         scores=scores,
         interactions=tuple(pair for pair in found.interactions if pair[:2] in sure),
-        groups=tuple(term for term in found.groups if kept.issuperset(term.variables)),
-        chi_square_tails=np.array([tails.get(k, np.nan) for k in selected.tolist()]),
     )
 
 

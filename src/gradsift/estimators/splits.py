@@ -74,16 +74,11 @@ def row_splits(
     if isinstance(cv, str):
         cv = LeaveOneOut() if groups is None else LeaveOneGroupOut()
     elif cv is None or isinstance(cv, (int, np.integer)):
-        folds = numbered_folds(5 if cv is None else int(cv), y, labels, groups, shuffle)
-        if labels:
-            warn_of_empty_folds(y, folds.get_n_splits())
-        cv = folds
+        cv = numbered_folds(5 if cv is None else int(cv), y, labels, groups, shuffle)
     splitter = check_cv(cv, y, classifier=labels)
+    if groups is None:
+        return iter(list(splitter.split(np.zeros((len(y), 1)), y)))
     with warnings.catch_warnings():
-        # said in our words
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        if groups is None:
-            return iter(list(splitter.split(np.zeros((len(y), 1)), y)))
         # a splitter that does not look at groups may still keep them whole
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
         splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
@@ -107,20 +102,6 @@ def numbered_folds(
     if groups is None:
         return (StratifiedKFold if labels else KFold)(count, **order)
     return StratifiedGroupKFold(count, **order) if labels else GroupKFold(count)
-
-
-def warn_of_empty_folds(y: Array | IntArray, n_folds: int) -> None:
-    """Say so where a class has fewer rows than there are folds."""
-    classes, counts = np.unique(y, return_counts=True)
-    rarest = int(counts.argmin())
-    if counts[rarest] < n_folds:
-        rows = "1 row" if counts[rarest] == 1 else f"{counts[rarest]} rows"
-        warnings.warn(
-            f"class {classes[rarest]} has {rows}, fewer than the {n_folds} folds: some folds hold "
-            "none of it, and their scores say nothing of it.",
-            UserWarning,
-            stacklevel=4,
-        )
 
 
 def check_whole(splits: Iterable[Split], groups: IntArray, cv: CV) -> Iterator[Split]:
