@@ -40,7 +40,6 @@ from gradsift.estimators.validation import (
     check_fit_X,
     check_labels,
     check_new_X,
-    is_whole_number,
     ranged_columns,
 )
 from gradsift.exceptions import NothingSelectedWarning
@@ -209,8 +208,9 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         goal : {'all', 'predictions', 'support'}
-            What the fitted model is for: everything, as after `fit`; predictions on new rows; or
-            `get_support` alone.
+            What the fitted model is for: everything, as after `fit`; predictions on new rows,
+            without the ranking of columns that are not selected, tests of each column and findings;
+            or `get_support` alone.
         X, y, **fit_params
             As in `fit`.
 
@@ -219,7 +219,11 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self
             Attributes that the goal does not need may be missing.
         """
-        check_goal(goal)
+        if goal not in GOALS:
+            raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, GOALS))}.")
+        return self._fit_for(goal, X, y, **fit_params)
+
+    def _fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: Any) -> Self:
         return self.fit(X, y, **fit_params)
 
     @available_if(knows_gradient)
@@ -321,22 +325,11 @@ def _scatter_sparse(part: Array, index: IntArray, n_features: int) -> sp.csc_arr
     return sp.csc_array((part.T.ravel(), rows, np.cumsum(counts)), shape=(n, n_features))
 
 
-def check_goal(goal: str) -> None:
-    if goal not in GOALS:
-        raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, GOALS))}.")
-
-
 def warn_nothing_selected(fallback: str, advice: str) -> None:
     warn_user(
         f"no variable was selected, so predictions fall back to {fallback}. {advice}",
         NothingSelectedWarning,
     )
-
-
-def check_n_components(n_components: int | str) -> None:
-    whole = is_whole_number(n_components)
-    if n_components != "auto" and not (whole and int(n_components) >= 1):
-        raise ValueError(f"n_components={n_components!r}: use 'auto' or a whole number >= 1.")
 
 
 # The input of estimators that fit a gradient field, and predictions from it.

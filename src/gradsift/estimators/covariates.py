@@ -192,16 +192,6 @@ def products(A: Array, B: Array) -> Array:
     return np.asarray((A[:, :, None] * B[:, None, :]).reshape(len(A), A.shape[1] * B.shape[1]))
 
 
-def check_same_covariates(fitted: Covariates | None, covariates: TableLike) -> None:
-    """Refuse covariates where the model was fitted without any, and the reverse."""
-    if (fitted is None) != (covariates is None):
-        what = "without" if fitted is None else "with"
-        raise ValueError(
-            f"the model was fitted {what} covariates: give the table, the response and the "
-            "covariates that it was fitted to."
-        )
-
-
 def read_columns(
     covariates: TableLike, n: int | None = None, known: Mapping[str, Column] | None = None
 ) -> list[tuple[Column, Any]]:

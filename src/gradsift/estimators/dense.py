@@ -22,7 +22,6 @@ from gradsift.estimators.base import (
     GradientEstimator,
     LabelPredictions,
     NumberPredictions,
-    check_n_components,
     direction_attributes,
     field_attributes,
     pair_sample,
@@ -30,7 +29,7 @@ from gradsift.estimators.base import (
 )
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sparse import SparseGradientClassifier, SparseGradientRegressor
-from gradsift.estimators.validation import is_whole_number
+from gradsift.estimators.validation import check_n_components, is_whole_number
 from gradsift.numerics.directions import Directions
 from gradsift.pairwise.assemble import Settings
 from gradsift.pairwise.dense import (

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.progress import stages
 from gradsift._run.threads import one_blas_thread
-from gradsift.estimators.covariates import check_same_covariates
 from gradsift.estimators.sample import refuse_with_groups
 from gradsift.estimators.sift import GradientSift, check_parameters, make_sample
 from gradsift.estimators.sift_fit import SiftOptions, find_from, sift_problem, standard_table
@@ -95,7 +94,11 @@ def findings(
     if groups is None:
         refuse_with_groups(model.n_groups_, "findings() without groups=")
     sample = make_sample(model, X, y, sample_weight, groups, covariates, offset, exposure)
-    check_same_covariates(model.covariates_, covariates)
+    if (model.covariates_ is None) != (covariates is None):
+        raise ValueError(
+            f"the model was fitted {'with' if covariates is None else 'without'} covariates: give "
+            "the table, the response and the covariates that it was fitted to."
+        )
     params = check_parameters(model, sample)
     sample.refuse("findings()", changing=True)
     with one_blas_thread(workers=params.options.n_jobs):

@@ -259,10 +259,8 @@ def refuse_with_groups(groups: ArrayLike | None, what: str) -> None:
 # Offsets: a known part of the response, such as a polygenic score, with a coefficient of one.
 
 
-def log_exposure(exposure: ArrayLike | None, family: str) -> Array:
-    """The part of the log mean of counts that their exposure has, (n,) or one number; 0 without."""
-    if exposure is None:
-        return np.zeros(())
+def check_exposure(exposure: ArrayLike, family: str) -> Array:
+    """The part of the log mean of counts that their exposure has, (n,) or one number."""
     if family == "gaussian":
         raise ValueError("exposure is for counts: pass family='poisson' or 'negative-binomial'.")
     units = to_floats(exposure, "exposure")
@@ -271,18 +269,7 @@ def log_exposure(exposure: ArrayLike | None, family: str) -> Array:
     return np.asarray(np.log(units))
 
 
-def check_offset(
-    offset: ArrayLike | None, X: Source, kept: IntArray, response: Response, what: str = "offset"
-) -> Array:
-    """The offset of the kept rows, (n, 1), or (n, classes) with more than two classes; `what` it
-    is called in errors.
-    """
-    values = read_offset(offset)
-    values = X.align_rows(values) if values.ndim else np.full(X.shape[0], float(values))
-    return np.asarray(shift_of_rows(values, X.shape[0], response.offset_columns, what))[kept]
-
-
-def read_offset(offset: ArrayLike | None) -> Array:
+def check_offset(offset: ArrayLike) -> Array:
     """An offset as numbers, none of them missing or infinite."""
     values = to_floats(offset, "offset")
     bad = np.argwhere(~np.isfinite(np.atleast_1d(values)))
@@ -294,8 +281,35 @@ def read_offset(offset: ArrayLike | None) -> Array:
     return values
 
 
-def as_shift(values: Array, n_columns: int) -> Array:
-    """(n, q), the columns of the link scale: one for numbers and two classes."""
+def with_known_part(
+    response: Response,
+    X: Source,
+    kept: IntArray,
+    offset: ArrayLike | None,
+    exposure: ArrayLike | None,
+    family: str,
+) -> Response:
+    """The response of the kept rows, given their exposure and their offset."""
+    parts, n = [], X.shape[0]
+    if exposure is not None:
+        parts.append(("exposure", check_exposure(exposure, family)))
+    if offset is not None:
+        parts.append(("offset", check_offset(offset)))
+    for what, values in parts:
+        values = X.align_rows(values) if values.ndim else np.full(n, float(values))
+        shift = np.asarray(as_shift(values, n, response.offset_columns, what))
+        response = response.given(shift[kept])
+    return response
+
+
+def as_shift(values: Array, n: int, n_columns: int, what: str = "offset") -> Array | float:
+    """An offset or a log exposure of n rows, in the columns of the link scale: (n, q), or one
+    number.
+    """
+    if values.ndim == 0:
+        return float(values)
+    if len(values) != n:
+        raise ValueError(f"{what} has {len(values)} rows but X has {n}.")
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or values.shape[1] != n_columns:
         several = f"(n, {n_columns}), one column for each class or outcome in order"
@@ -304,29 +318,6 @@ def as_shift(values: Array, n_columns: int) -> Array:
             f"offset has shape {values.shape}: need {several if n_columns > 1 else one}."
         )
     return values
-
-
-def offset_shift(offset: ArrayLike | None, n: int, expected: bool, n_columns: int) -> Array | float:
-    """The offset of n new rows; 0 where the model knows none."""
-    if not expected:
-        if offset is not None:
-            raise ValueError("offset was given, but the model was fitted without one.")
-        return 0.0
-    if offset is None:
-        raise ValueError(
-            "the model was fitted with an offset: give offset= of these rows too, or offset=0 for "
-            "what the model adds to it."
-        )
-    return shift_of_rows(read_offset(offset), n, n_columns, "offset")
-
-
-def shift_of_rows(values: Array, n: int, n_columns: int, what: str) -> Array | float:
-    """An offset or a log exposure of n rows, as columns of the link scale."""
-    if values.ndim == 0:
-        return float(values)
-    if len(values) != n:
-        raise ValueError(f"{what} has {len(values)} rows but X has {n}.")
-    return as_shift(values, n_columns)
 
 
 def column_correlation(Z: Array, groups: IntArray, weight: Array | None = None) -> float:

@@ -71,13 +71,8 @@ class RowOrder(NamedTuple):
     """That of the upper quartile of the columns."""
     inflation: float
     """Variance of a score over that of independent rows."""
-    sure: bool
-    """Whether both are beyond what chance gives."""
-
-    @property
-    def dependent(self) -> bool:
-        """Whether rows depend on the rows before them, so much that it matters."""
-        return self.sure and self.inflation >= MATTERS
+    dependent: bool
+    """Whether both are beyond what chance gives, and matter."""
 
 
 def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
@@ -97,7 +92,8 @@ def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
     of_columns = np.quantile(autocorrelations(within_classes(X, classes), LAGS), 0.75, axis=1)
     sure = of_residual[0] * np.sqrt(n) > RESIDUAL_Z and of_columns[0] * np.sqrt(n) > COLUMNS_Z
     inflation = 1.0 + 2.0 * float(np.maximum(of_residual, 0.0) @ np.maximum(of_columns, 0.0))
-    return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, bool(sure))
+    dependent = bool(sure and inflation >= MATTERS)
+    return RowOrder(float(of_residual[0]), float(of_columns[0]), inflation, dependent)
 
 
 def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None:

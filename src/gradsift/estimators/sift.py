@@ -29,8 +29,6 @@ from gradsift.estimators.base import (
     Goal,
     GradientEstimator,
     blank,
-    check_goal,
-    check_n_components,
     class_weights,
     most_likely,
     probabilities,
@@ -52,22 +50,25 @@ from gradsift.estimators.covariate_terms import with_covariates
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.sample import (
     Sample,
+    as_shift,
+    check_exposure,
     check_groups,
     check_offset,
     check_weights,
-    log_exposure,
-    offset_shift,
-    shift_of_rows,
     warn_of_counts,
     warn_of_few_groups,
+    with_known_part,
 )
 from gradsift.estimators.serial_dependence import warn_of_repeats, warn_of_row_order
 from gradsift.estimators.sift_fit import SiftOptions, SiftParameters, fit_sift
 from gradsift.estimators.validation import (
     check_columns,
     check_fit_X,
+    check_max_features,
+    check_n_components,
     column_names,
     given,
+    is_whole_number,
     warn_of_rare_classes,
 )
 from gradsift.protocols import Array, IntArray, Source, TableLike
@@ -151,24 +152,9 @@ class GradientSift(GradientEstimator):
         offset: ArrayLike | None = None,
     ) -> Self:
         given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
-        return self.fit_for("all", X, y, **given, offset=offset)
+        return self._fit_for("all", X, y, **given, offset=offset)
 
-    def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: Any) -> Self:
-        """`fit`, as far as a goal needs it.
-
-        Parameters
-        ----------
-        goal : {'all', 'predictions', 'support'}
-            'predictions' leaves out the ranking of columns that are not selected, the association
-            of each column by itself, and findings. 'support' is for `get_support` alone.
-        X, y, **fit_params
-            As in `fit`.
-
-        Returns
-        -------
-        self
-        """
-        check_goal(goal)
+    def _fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: Any) -> Self:
         sample = make_sample(self, X, y, **fit_params)
         params = check_parameters(self, sample)
         if goal == "support":
@@ -221,7 +207,16 @@ class GradientSift(GradientEstimator):
         if self.covariates_ is None and covariates is not None:
             raise ValueError("covariates was given, but the model was fitted without any.")
         part = 0.0 if self.covariates_ is None else self.covariates_.part(covariates, n)
-        return part + offset_shift(offset, n, self.has_offset_, self._offset_columns)
+        if offset is None and self.has_offset_:
+            raise ValueError(
+                "the model was fitted with an offset: give offset= of these rows too, or offset=0 "
+                "for what the model adds to it."
+            )
+        if offset is None:
+            return part
+        if not self.has_offset_:
+            raise ValueError("offset was given, but the model was fitted without one.")
+        return part + as_shift(check_offset(offset), n, self._offset_columns)
 
     @property
     def _offset_columns(self) -> int:
@@ -232,12 +227,15 @@ class GradientSift(GradientEstimator):
     def _new_samples(self, X: TableLike) -> Source:
         return super()._new_samples(X) if self.encoder_ is None else check_new_mixed_X(self, X)
 
-    def _gradient_parts(self, X: TableLike) -> tuple[Array, IntArray]:
+    def _gradient_parts(self, X: TableLike, std: bool = False) -> tuple[Array, IntArray]:
+        """The gradient along some columns of X, or its standard deviations."""
+        predictor, samples = self.predictor_, self._new_samples(X)
         if self.encoder_ is None:
-            return super()._gradient_parts(X)
+            parts = predictor.gradient_std(samples) if std else predictor.gradient(samples)
+            return parts, predictor.index
         chosen = self.get_support(indices=True)
-        samples = self._new_samples(X)
-        return table_gradient(self.predictor_, self.encoder_, chosen, samples)[:, :, chosen], chosen
+        whole = table_gradient(predictor, self.encoder_, chosen, samples, std=std)
+        return whole[:, :, chosen], chosen
 
 
 # What a user passed, checked.
@@ -254,7 +252,6 @@ def make_sample(
     exposure: ArrayLike | None = None,
 ) -> Sample:
     """Checked rows that count, their response, weights, groups and covariates."""
-    units = log_exposure(exposure, getattr(model, "family", "gaussian"))
     # scikit-learn's checks write on an estimator: a copy, so that a fit that fails changes nothing
     checked = blank(model)
     refuse_lazy(y, "y")
@@ -278,10 +275,9 @@ def make_sample(
     if is_classifier(model) and records is None:
         check_classification_targets(values[kept])
     response = response_type.of((values if records is None else records)[kept], weight)
-    if exposure is not None:
-        response = response.given(check_offset(units, source, kept, response, "exposure"))
-    if offset is not None:
-        response = response.given(check_offset(offset, source, kept, response))
+    if offset is not None or exposure is not None:
+        family = getattr(model, "family", "gaussian")
+        response = with_known_part(response, source, kept, offset, exposure, family)
     learned = {
         "n_features_in_": p,
         "encoder_": encoder,
@@ -292,9 +288,7 @@ def make_sample(
     if names is not None:
         learned["feature_names_in_"] = names
     learned |= learned_of_response(model, response, weight, columns_of_y)
-    always = np.zeros(0, dtype=int)
-    if model.always_keep is not None:
-        always = check_columns(model.always_keep, p, names, "always_keep")
+    always = check_columns(model.always_keep, p, names, "always_keep")
     sample = Sample(
         source=take_rows(source, kept),
         response=response,
@@ -330,7 +324,9 @@ def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
     p, rate = sample.learned["n_features_in_"], model.false_discovery_rate
     options = given(model.options, SiftOptions, "options")
     check_n_components(model.n_components)
-    options.check()
+    check_max_features(options.max_features)
+    if not is_whole_number(options.seed) or not 0 <= options.seed < 2**32:
+        raise ValueError(f"seed={options.seed!r}: use a whole number from 0 to 2**32 - 1.")
     if not 0.0 < model.false_positives < p + 1e-9:
         raise ValueError(
             f"false_positives={model.false_positives}: the expected number of false variables "
@@ -566,7 +562,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         exposure: ArrayLike | None = None,
     ) -> Self:
         given = {"sample_weight": sample_weight, "groups": groups, "covariates": covariates}
-        return self.fit_for("all", X, y, **given, offset=offset, exposure=exposure)
+        return self._fit_for("all", X, y, **given, offset=offset, exposure=exposure)
 
     @documented(
         SLOPES,
@@ -593,14 +589,8 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         if not return_std:
             return slopes
         self._check_std()
-        samples = self._new_samples(X)
-        if self.encoder_ is None:
-            std, index = self.predictor_.gradient_std(samples), self.predictor_.index
-        else:
-            index = self.get_support(indices=True)
-            std = table_gradient(self.predictor_, self.encoder_, index, samples, std=True)
-            std = std[:, :, index]
-        return slopes, self._all_columns(std, index, X, sparse, as_frame)
+        parts = self._gradient_parts(X, std=True)
+        return slopes, self._all_columns(*parts, X, sparse, as_frame)
 
     def _check_std(self) -> None:
         """Rows of groups are not independent: the refit does not know how far a new group is."""
@@ -649,9 +639,11 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
     ) -> Any:
         if return_std:
             self._check_std()
-        units, eta = log_exposure(exposure, self.family), self._predicted(X, covariates, offset)
+        eta = self._predicted(X, covariates, offset)
+        if exposure is not None:
+            eta = eta + as_shift(check_exposure(exposure, self.family), len(eta), 1, "exposure")
         if self.family != "gaussian":
-            return self._link.predict(eta + shift_of_rows(units, len(eta), 1, "exposure"))
+            return self._link.predict(eta)
         y = eta[:, 0] if eta.shape[1] == 1 else eta
         if not return_std:
             return y

@@ -29,7 +29,6 @@ from gradsift.estimators.sample import (
     column_correlation,
     effective_weights,
 )
-from gradsift.estimators.validation import check_max_features, is_whole_number
 from gradsift.inference.conditional_tests import column_significance
 from gradsift.inference.findings import Findings, find
 from gradsift.inference.marginal_tests import column_association
@@ -96,13 +95,6 @@ class SiftOptions:
     seed: int = 0
     n_jobs: int | None = None
     verbose: int = 0
-
-    def check(self) -> None:
-        """Refuse values that make no sense."""
-        if self.max_features is not None:
-            check_max_features(self.max_features)
-        if not is_whole_number(self.seed) or not 0 <= self.seed < 2**32:
-            raise ValueError(f"seed={self.seed!r}: use a whole number from 0 to 2**32 - 1.")
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,13 @@ from gradsift.estimators.base import (
     GradientEstimator,
     LabelPredictions,
     NumberPredictions,
-    check_n_components,
     field_attributes,
     pair_sample,
     take_over,
     warn_nothing_selected,
 )
 from gradsift.estimators.docstrings import completed, documented
-from gradsift.estimators.validation import given
+from gradsift.estimators.validation import check_n_components, given
 from gradsift.pairwise.assemble import Assembly, Penalties, Settings, assemble
 from gradsift.pairwise.fit import (
     AlphaRule,
@@ -250,12 +249,8 @@ class SparseGradient(GradientEstimator):
     def _penalties(self) -> Penalties:
         return given(self.penalties, Penalties, "penalties")
 
-    @property
-    def _solver(self) -> SolverSettings:
-        return given(self.solver, SolverSettings, "solver")
-
     def _settings(self, sample: PairSample) -> SparseSettings:
-        penalties, solver = self._penalties, self._solver
+        penalties, solver = self._penalties, given(self.solver, SolverSettings, "solver")
         if sample.unlabeled is not None and not penalties.smoothness > 0:
             raise ValueError(
                 f"unlabelled samples were given but smoothness={penalties.smoothness}: set "

@@ -350,6 +350,12 @@ def is_whole_number(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def check_n_components(n_components: int | str) -> None:
+    whole = is_whole_number(n_components)
+    if n_components != "auto" and not (whole and int(n_components) >= 1):
+        raise ValueError(f"n_components={n_components!r}: use 'auto' or a whole number >= 1.")
+
+
 def check_max_features(max_features: int | None) -> None:
     """Refuse anything but None and whole numbers from 1 on."""
     if max_features is not None and (not is_whole_number(max_features) or max_features < 1):
