@@ -12,7 +12,6 @@ from gradsift import (
     GradientSiftClassifier,
     GradientSiftRegressor,
     OuterProductGradient,
-    SiftOptions,
     SolverSettings,
     SparseGradientClassifier,
     SparseGradientRegressor,
@@ -29,7 +28,6 @@ TOL = 1e-9
 NAMES = list("abcdefgh")
 MODELS = [
     GradientSiftRegressor(missing="mean"),
-    GradientSiftRegressor(missing="mean", options=SiftOptions(standardize=False)),
     GradientSiftClassifier(missing="mean"),
     SparseGradientRegressor(missing="mean", solver=SolverSettings(tol=TOL)),
     SparseGradientRegressor(

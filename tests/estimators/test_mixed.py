@@ -15,7 +15,6 @@ from gradsift import (
     GradientSelector,
     GradientSiftClassifier,
     GradientSiftRegressor,
-    SiftOptions,
     explain,
     findings,
     significance,
@@ -306,8 +305,7 @@ def test_the_importance_of_a_category_is_the_spread_of_its_effects():
     assert one.feature_importances_[place] == pytest.approx(spread[0], rel=0.05)
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-def test_importances_of_columns_and_of_groups_of_them(standardize):
+def test_importances_of_columns_and_of_groups_of_them():
     """Of a group of columns, what they change together; each column keeps its own."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 6)), columns=list("pqrstu"))
@@ -315,9 +313,7 @@ def test_importances_of_columns_and_of_groups_of_them(standardize):
     effect = X["site"].map({"a": 0.0, "b": 5.0, "c": 9.0}).to_numpy()
     y = 3 * X["p"] + X["q"] + effect + 0.3 * rng.normal(size=300)
     groups = {"pq": ["p", "q"]}
-    model = GradientSiftRegressor(
-        feature_groups=groups, options=SiftOptions(standardize=standardize)
-    ).fit(X, y)
+    model = GradientSiftRegressor(feature_groups=groups).fit(X, y)
     own = dict(zip(X.columns, model.feature_importances_, strict=True))
     joint = dict(zip(X.columns, model.variable_importances_, strict=True))
     assert own["p"] == pytest.approx(3.0, rel=0.1)

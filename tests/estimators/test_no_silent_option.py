@@ -150,13 +150,15 @@ def test_covariance_and_coefficients_are_those_of_the_field(data, labels):
     kind = SparseGradientClassifier if labels else SparseGradientRegressor
     model = kind(kernel="gaussian", standardize=False, n_components=2).fit(X, y)
     chosen = model.get_support(indices=True)
-    values, vectors = np.linalg.eigh(model.covariance_)
+    field = model.field_
+    B = field.B.reshape(len(chosen), -1)
+    values, vectors = np.linalg.eigh(B @ B.T)
     np.testing.assert_allclose(values[::-1], model.eigenvalues_[: len(values)], atol=1e-9)
     first = np.abs(vectors[:, -1] @ model.components_[0, chosen])
     assert first == pytest.approx(1.0)
-    field = model.field_
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / (2 * field.kernel.scale**2))
-    by_hand = np.einsum("nr,car->cna", K[:, field.factor.landmarks], model.dual_coef_)
+    coefficients = np.einsum("acm,rm->car", field.B, field.factor.T)
+    by_hand = np.einsum("nr,car->cna", K[:, field.factor.landmarks], coefficients)
     got = model.gradient(X)
     got = got[..., chosen] if labels else got[None][..., chosen]
     np.testing.assert_allclose(by_hand, got, atol=1e-7)

@@ -63,19 +63,6 @@ def test_selection_and_predictions_do_not_depend_on_the_seed(kind, n_rows):
         np.testing.assert_array_equal(again(X), answer(X))
 
 
-def test_units_of_the_report(table):
-    """standardize=False reports the same fit in the user's units."""
-    X, y = table
-    a, b = (
-        GradientSiftRegressor().fit(X, y),
-        GradientSiftRegressor(options=SiftOptions(standardize=False)).fit(X, y),
-    )
-    np.testing.assert_array_equal(a.predict(X), b.predict(X))
-    np.testing.assert_allclose(
-        b.feature_importances_, a.feature_importances_ / X.std(axis=0), rtol=1e-6
-    )
-
-
 def test_kept_columns_by_number_or_name(table):
     X, y = table
     frame = pd.DataFrame(X, columns=[f"g{k}" for k in range(30)])

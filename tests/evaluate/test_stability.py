@@ -67,6 +67,5 @@ def test_near_copies_take_turns(rng):
     X[:, 1] = X[:, 0] + 0.05 * rng.normal(size=100)
     y = X[:, 0] + X[:, 1] + rng.normal(size=100)
     found = stability(GradientSiftRegressor(), X, y, 10, random_state=0)
-    assert found.frequency_of_any(np.array([0, 1])) == 1.0
+    assert all({0, 1}.intersection(selected.tolist()) for selected in found.selections)
     assert 0 < found.frequencies[0] < 1
-    assert found.frequency_of_any(np.array([0])) == found.frequencies[0]

@@ -103,7 +103,7 @@ SIFT: Params = {
         [
             None,
             SiftOptions(max_features=1),
-            SiftOptions(max_features=99, standardize=False),
+            SiftOptions(max_features=99),
             SiftOptions(weight_kind="importance", seed=2**31),
             SiftOptions(n_jobs=2),
         ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import replace
 from functools import reduce
 from html import escape
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
@@ -152,13 +151,6 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         return self.field_
 
-    @property
-    def _scaling(self) -> Scaling:
-        """From the user's columns to those that directions are reported in."""
-        if not self.has_gradient:
-            return Scaling(self.mean_, self.scale_)
-        return replace(self._field.scaling, mean=self.mean_, scale=self.scale_)
-
     def _used(self) -> NDArray[np.bool_]:
         """(n_features,) bool array: the selected columns, or those in a direction."""
         if not self.has_gradient:
@@ -200,7 +192,8 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         source = self._new_samples(X)
         used = np.flatnonzero(self.components_.any(axis=0))
-        return self._scaling.apply(source.columns(used), used) @ self.components_[:, used].T
+        scaling = self._field.scaling if self.has_gradient else Scaling(self.mean_, self.scale_)
+        return scaling.apply(source.columns(used), used) @ self.components_[:, used].T
 
     def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: object) -> Self:
         """`fit`, as far as a goal needs it, where an estimator knows how to do less.

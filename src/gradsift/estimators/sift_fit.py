@@ -71,9 +71,6 @@ class SiftOptions:
         a `CountedRowsWarning` says where they claim much more or less evidence than weights of such
         spread can carry. 'importance': survey weights and the like, of any unit; they are scaled to
         the effective number of samples, so that equal weights change nothing.
-    standardize : bool, default=True
-        Report importances and directions in standardised columns, where variables can be
-        compared; False reports them in your units. Sift and refit always standardise.
     seed : int, default=0
         Of the draws of findings. Selection and predictions do not depend on it.
     n_jobs : int, optional
@@ -91,7 +88,6 @@ class SiftOptions:
 
     max_features: int | None = None
     weight_kind: WeightKind = "frequency"
-    standardize: bool = True
     seed: int = 0
     n_jobs: int | None = None
     verbose: int = 0
@@ -479,13 +475,9 @@ def summarise(
         Y = sample.response.start()[rows]
         F = F / np.sqrt(share @ (Y - share @ Y) ** 2)[:, None, None]
     standard = F.transpose(2, 0, 1).reshape(len(index), F.shape[0] * F.shape[1])
-    reported, scaling = standard, predictor.scaling
-    if not params.options.standardize:
-        reported = scaling.derivative(standard.T, index).T
-        scaling = replace(scaling, mean=np.zeros(p), scale=np.ones(p))
     # a selected variable is in, however flat the refit finds it: never an exact zero
     importances, least = np.zeros(p), np.finfo(float).tiny
-    importances[index] = np.maximum(np.linalg.norm(reported, axis=1), least)
+    importances[index] = np.maximum(np.linalg.norm(standard, axis=1), least)
 
     def joint(single: Array, slopes: Array, labels: IntArray | None) -> Array:
         out, together = single.copy(), [] if labels is None else several_of_each(labels[index])
@@ -498,14 +490,15 @@ def summarise(
     origins = None if columns.encoder is None else columns.origins
     single = joint(importances, standard, origins)
     whole = joint(importances, standard, columns.variable)
+    directions = find_directions(index, standard, p, params.n_components)
     found = {
         "feature_importances_": columns.importances(single),
         "variable_importances_": columns.importances(whole),
-        **direction_attributes(find_directions(index, reported, p, params.n_components), scaling),
+        **direction_attributes(directions, predictor.scaling),
     }
     if several:
         outcomes = np.zeros((len(F), p))
-        each = reported.reshape(len(index), *F.shape[:2])
+        each = standard.reshape(len(index), *F.shape[:2])
         outcomes[:, index] = np.linalg.norm(each, axis=2).T
         of_each = [joint(v, G.T, origins) for v, G in zip(outcomes, F, strict=True)]
         found["outcome_importances_"] = np.stack([columns.importances(v) for v in of_each])

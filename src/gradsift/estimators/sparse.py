@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.exceptions import ConvergenceWarning
@@ -235,17 +234,6 @@ class SparseGradient(GradientEstimator):
     missing: Literal["error", "mean"] = "error"
 
     @property
-    def covariance_(self) -> Array:
-        """The S-EGCM on the selected variables: B B', summed over outputs."""
-        B = self.field_.B.reshape(len(self.field_.index), -1)
-        return np.asarray(B @ B.T)
-
-    @property
-    def dual_coef_(self) -> Array:
-        """(outputs, selected, samples): what each sample's kernel function contributes."""
-        return np.asarray(np.einsum("acm,rm->car", self.field_.B, self.field_.factor.T))
-
-    @property
     def _penalties(self) -> Penalties:
         return given(self.penalties, Penalties, "penalties")
 
@@ -393,10 +381,6 @@ class SparseGradientRegressor(NumberPredictions, RegressorMixin, SparseGradient)
     objective_ : float
     n_iter_ : int
         Steps of the inner solver, all penalties on the way down to alpha together.
-    covariance_ : (selected, selected) array
-        The paper's S-EGCM on the selected variables, whose eigenvectors are the directions.
-    dual_coef_ : (outputs, selected, samples) array
-        Coefficients c of ``f^k(x) = sum_i c_i^k K(x, x_i)``.
     mean_, scale_ : (p,) arrays
         The standardising.
     ranges_ : (2, m) array
@@ -468,7 +452,7 @@ class SparseGradientClassifier(LabelPredictions, ClassifierMixin, SparseGradient
     predictor_ : LabelPredictor or None
         The function behind the scores of classes; None = the offset function of `field_`.
     feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
-dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, \
+dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, \
 ranges_, field_
         As in `SparseGradientRegressor`.
 

@@ -228,7 +228,7 @@ class SparseGradientRegressorCV(NumberPredictions, RegressorMixin, SparseGradien
     path_ : PathResult
         The path on all samples.
     feature_importances_, ranking_, components_, eigenvalues_, dimension_, alpha_, alpha_max_, \
-dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, dual_coef_, mean_, scale_, ranges_, \
+dual_gap_, kkt_violation_, objective_, n_iter_, mean_, scale_, ranges_, \
 field_, predictor_
         As in `SparseGradientRegressor`.
 
@@ -290,8 +290,8 @@ class SparseGradientClassifierCV(LabelPredictions, ClassifierMixin, SparseGradie
     alphas_, alpha_min_, alpha_1se_, path_
         As in `SparseGradientRegressorCV`.
     classes_, class_weight_, feature_importances_, ranking_, components_, eigenvalues_, \
-dimension_, alpha_, alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, covariance_, \
-dual_coef_, mean_, scale_, ranges_, field_, predictor_
+dimension_, alpha_, alpha_max_, dual_gap_, kkt_violation_, objective_, n_iter_, \
+mean_, scale_, ranges_, field_, predictor_
         As in `SparseGradientClassifier`.
 
     Examples

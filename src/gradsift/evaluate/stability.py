@@ -51,10 +51,6 @@ class Stability:
         counts = np.bincount(np.concatenate(self.selections), minlength=self.n_features)
         return np.asarray(counts / len(self.selections))
 
-    def frequency_of_any(self, columns: IntArray) -> float:
-        """Share of the subsamples that selected at least one of these columns."""
-        return float(np.mean([np.isin(columns, s).any() for s in self.selections]))
-
 
 def _support(
     estimator: BaseEstimator, X: TableLike, truth: Truth, fit_params: dict[str, Any]
