@@ -46,10 +46,7 @@ class Names(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
             return [self[k] for k in range(*index.indices(self._count))]
-        k = int(index)
-        if not -self._count <= k < self._count:
-            raise IndexError(f"column {k} of {self._count}")
-        k %= self._count
+        k = range(self._count)[index]
         return self._known.get(k, f"x{k}")
 
 
