@@ -88,7 +88,7 @@ def sgl_path(
     X: Array, y: Array, task: str = "regression", steps: int = FINE, least: float = 0.1
 ) -> dict[str, list[Features]]:
     """Variables and first S-EDR at every penalty, largest first."""
-    top = alpha_max(X, y, task=task, **LINEAR)  # type: ignore[arg-type]
+    top = alpha_max(X, y, task=task, **LINEAR)
     alphas = top * np.geomspace(0.8, least, steps)
     path = gradient_path(X, y, task=task, alphas=alphas, tol=TOL, **LINEAR)  # type: ignore[arg-type]
     out: dict[str, list[Features]] = {"variables": [], "S-EDR": []}

@@ -216,7 +216,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"goal={goal!r}: use one of {', '.join(map(repr, GOALS))}.")
         return self._fit_for(goal, X, y, **fit_params)
 
-    def _fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: Any) -> Self:
+    def _fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: object) -> Self:
         return self.fit(X, y, **fit_params)
 
     @available_if(knows_gradient)

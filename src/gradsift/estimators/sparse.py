@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
@@ -24,34 +24,25 @@ from gradsift.estimators.base import (
 )
 from gradsift.estimators.docstrings import completed, documented
 from gradsift.estimators.validation import check_n_components, given
-from gradsift.pairwise.assemble import Assembly, Penalties, Settings, assemble
+from gradsift.pairwise.assemble import Penalties, Settings
 from gradsift.pairwise.fit import (
     AlphaRule,
     PairSample,
     PredictWith,
     SparseFit,
     SparseSettings,
-    begin,
     fit_sparse,
     settle_path,
+    start,
 )
 from gradsift.protocols import Array, TableLike
-from gradsift.solver import Solver, Status, null_solution
+from gradsift.solver import Solver, Status
 from gradsift.solver.path import PathResult, check_alphas, fit_path, geometric_grid
 
 # The paper's problem without an estimator: its largest penalty, the whole path.
 
 
 Task = Literal["regression", "classification"]
-
-
-def _assemble(
-    X: TableLike, y: ArrayLike, task: Task, sample_weight: ArrayLike | None, settings: Settings
-) -> Assembly:
-    if task not in TASKS:
-        raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
-    sample = pair_sample(TASKS[task](missing=settings.missing), X, y, sample_weight)[0]
-    return assemble(sample.X, sample.response, settings, sample.weight)
 
 
 def gradient_path(
@@ -115,11 +106,14 @@ def gradient_path(
     >>> bool(path.dual_gaps.max() <= 1e-4)
     True
     """
+    if task not in TASKS:
+        raise ValueError(f"task={task!r}: use 'regression' or 'classification'.")
     settings = Settings(
         penalty_factor, alpha_0, smoothness, kernel, weights, standardize, missing=missing
     )
     with one_blas_thread():
-        started = begin(_assemble(X, y, task, sample_weight, settings))
+        sample = pair_sample(TASKS[task](missing=missing), X, y, sample_weight)[0]
+        started = start(sample, settings)
         problem, null = started.assembly.problem, started.null
         chosen = make_solver(solver, tol, max_iter)
         if alphas is None:
@@ -130,29 +124,16 @@ def gradient_path(
         return settle_path(started, path, chosen)
 
 
-def alpha_max(
-    X: TableLike,
-    y: ArrayLike,
-    *,
-    task: Task = "regression",
-    kernel: object = "affine",
-    weights: object = "gaussian",
-    standardize: bool = True,
-    penalty_factor: Array | None = None,
-    alpha_0: float | None = None,
-    sample_weight: ArrayLike | None = None,
-    missing: Literal["error", "mean"] = "error",
-) -> float:
+def alpha_max(X: TableLike, y: ArrayLike, **settings: Any) -> float:
     """The smallest penalty at which nothing is selected (the paper's lambda_max).
 
     Adaptive weights begin with distances over all variables, so that it is that of their base rule.
-    Smoothness vanishes with the field and does not change it.
 
     Parameters
     ----------
     X : (n, p) array or data frame
     y : (n,) array
-    task, kernel, weights, standardize, penalty_factor, alpha_0, sample_weight, missing
+    **settings
         As in `gradient_path`.
 
     Returns
@@ -167,9 +148,7 @@ def alpha_max(
     >>> [len(s) for s in gradient_path(X, X[:, 0], alphas=[top, 0.99 * top]).supports]
     [0, 1]
     """
-    settings = Settings(penalty_factor, alpha_0, 0.0, kernel, weights, standardize, missing=missing)
-    with one_blas_thread():
-        return null_solution(_assemble(X, y, task, sample_weight, settings).problem).alpha
+    return gradient_path(X, y, n_alphas=1, **settings).alpha_max
 
 
 def make_solver(name: str, tol: float, max_iter: int) -> Solver:
