@@ -8,7 +8,12 @@ import pytest
 from scipy import sparse
 
 import gradsift
-from gradsift import GradientSiftClassifier, GradientSiftRegressor
+from gradsift import (
+    GradientSiftClassifier,
+    GradientSiftRegressor,
+    Penalties,
+    SparseGradientRegressor,
+)
 from gradsift.answer import explain
 from gradsift.data import open_source
 from gradsift.evaluate import held_out, stability
@@ -143,3 +148,15 @@ def test_held_out_rows_of_long_tails_seldom_warn():
         model.fit(X[n // 5 :], rng.normal(size=n)[n // 5 :])
         said.append(len(notes(model.predict, X[: n // 5])))
     assert np.mean(said) < 0.1
+
+
+def test_ranges_are_those_of_the_rows_of_the_fit(rng):
+    """A row of weight zero is not there, one without a response is."""
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    X[0] = 50.0
+    weighted = GradientSiftRegressor().fit(X, y, sample_weight=np.arange(60) > 0)
+    assert weighted.ranges_.max() < 10.0
+    penalties = Penalties(smoothness=0.1)
+    model = SparseGradientRegressor(penalties=penalties).fit(X[1:], y[1:], X_unlabeled=X[:1])
+    assert model.ranges_.max() == 50.0
