@@ -46,9 +46,6 @@ class GroupLasso:
     def take(self, index: IntArray) -> GroupLasso:
         return GroupLasso(self.omega[index])
 
-    def value(self, B: Array, alpha: float) -> float:
-        return float(alpha * (self.omega @ row_norms(B)))
-
     def limits(self, alpha: float) -> Array:
         return alpha * self.omega
 
@@ -80,12 +77,6 @@ class Ridge:
 
     def gradient(self, B: Array, alpha: float) -> Array:
         return 2.0 * alpha * B
-
-    def prox(self, B: Array, step: float) -> Array:
-        return B / (1.0 + 2.0 * step)
-
-    def violation(self, B: Array, gradient: Array, alpha: float) -> Array:
-        return row_norms(gradient + self.gradient(B, alpha))
 
 
 # ------------------------------------------------ all columns in single precision
