@@ -113,7 +113,6 @@ ENTRIES = {
     "unlabeled": lambda M: gs.SparseGradientRegressor().fit(X, Y, X_unlabeled=M),
     "OPG": lambda M: gs.OuterProductGradient().fit(M, Y),
     "tl": lambda M: gs.tl.select(in_adata(FAR), "y", layer="raw"),
-    "pseudobulk": lambda M: gs.tl.pseudobulk(in_adata(FAR), "g", layer="raw"),
 }
 
 
