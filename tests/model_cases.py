@@ -5,18 +5,10 @@ from functools import cache
 import numpy as np
 
 from gradsift import (
-    AlphaGrid,
     GradientSiftClassifier,
     GradientSiftRegressor,
     GradientSiftSurvival,
-    Penalties,
-    SolverSettings,
-    SparseGradientClassifierCV,
-    SparseGradientRegressor,
-    SparseGradientRegressorCV,
 )
-from gradsift.numerics.kernels import Gaussian
-from gradsift.pairwise.weights import NearestNeighbors
 from gradsift.tables import Recipe, ResponseColumns
 from gradsift.tables.columns import Column, TableEncoder
 
@@ -59,17 +51,6 @@ FITS = {
     "sift of counts": lambda X, y: GradientSiftRegressor(family="poisson").fit(
         X, np.round(np.exp(np.abs(y) / 2))
     ),
-    "paper": lambda X, y: SparseGradientRegressor(
-        kernel=Gaussian(2.0), weights=NearestNeighbors(9)
-    ).fit(X, y),
-    "paper with settings": lambda X, y: SparseGradientRegressorCV(
-        cv=3,
-        alphas=AlphaGrid(5, 0.1, max_features=3),
-        penalties=Penalties(penalty_factor=np.ones(X.shape[1])),
-        solver=SolverSettings(tol=1e-5),
-    ).fit(X, X[:, 3]),
-    "paper by cv": lambda X, y: SparseGradientRegressorCV(cv=3, alphas=5).fit(X, X[:, 3]),
-    "paper of labels": lambda X, y: SparseGradientClassifierCV(cv=3, alphas=5).fit(X, labels(y)),
 }
 
 

@@ -135,7 +135,6 @@ def saved_cases() -> dict[str, Case]:
         "saved, numbers": lambda: saved_fit(GradientSiftRegressor().fit(X, y), X),
         "saved, three classes": lambda: saved_fit(GradientSiftClassifier().fit(X, labels(y, 3)), X),
         "saved, categories": lambda: saved_fit(GradientSiftRegressor().fit(frame, plan), frame),
-        "saved, paper": lambda: saved_fit(SparseGradientRegressor(alpha=0.1).fit(X, y), X),
     }
 
 

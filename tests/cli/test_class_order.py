@@ -43,7 +43,7 @@ def grades(rng):
 
 
 def select(*more):
-    command = ["select", "t.csv", "--target", "y", "--cv", "3", "--stability", "0"]
+    command = ["select", "t.csv", "--target", "y", "--cv", "3"]
     assert run([*command, "--out", "o", *more]) == 0
 
 
@@ -94,7 +94,7 @@ def test_numbers_of_classes_are_no_amounts_when_groups_become_rows(grades, capsy
     assert run(command) == 2
     assert "the label changes inside a group" in " ".join(capsys.readouterr().err.split())
     write("t.csv", np.column_stack([X, np.arange(120) // 4]), np.repeat(y[::4], 4))
-    assert run([*command, "--cv", "0", "--stability", "0", "--out", "o"]) == 0
+    assert run([*command, "--cv", "0", "--out", "o"]) == 0
     assert load_model(Path("o")).model.classes_.tolist() == CLASSES
 
 
@@ -103,7 +103,7 @@ def test_groups_and_categories_have_numeric_order(grades):
     donor, site = np.arange(120) // 4 + 1, np.arange(120) % 12
     write("t.csv", np.column_stack([X, donor, site, site % 3]), np.repeat(y[::4], 4))
     command = ["select", "t.csv", "--target", "y", "--group", "g5", "--aggregate", "mean"]
-    more = ["--categorical", "g6", "--cv", "0", "--stability", "0", "--out", "o"]
+    more = ["--categorical", "g6", "--cv", "0", "--out", "o"]
     assert run([*command, *more]) == 0
     assert load_model(Path("o")).recipe.encoder.special["g6"].levels == tuple(map(str, range(12)))
     rows = read("o/projection.csv")

@@ -258,7 +258,7 @@ def test_a_damaged_file_gets_one_sentence_and_exit_code_2(case, tmp_path, capsys
     monkeypatch.chdir(tmp_path)
     make, message = CASES[case]
     path = make(tmp_path)
-    assert run(["select", str(path), *beside(path), "--cv", "0", "--stability", "0"]) == 2
+    assert run(["select", str(path), *beside(path), "--cv", "0"]) == 2
     printed = sentence(capsys)
     assert message in printed
     assert not (tmp_path / "gradsift-out").exists()
@@ -282,7 +282,7 @@ def test_convert_says_the_same_about_text(case, tmp_path, capsys):
 def test_the_same_files_undamaged_are_read(make, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = make(tmp_path)
-    assert run(["select", str(path), *beside(path), "--cv", "0", "--stability", "0"]) == 0
+    assert run(["select", str(path), *beside(path), "--cv", "0"]) == 0
 
 
 def test_a_wrong_column_of_targets_is_named(tmp_path, capsys, monkeypatch):
@@ -326,7 +326,7 @@ def test_lack_of_memory_and_early_ends_are_said(error, said, tmp_path, capsys, m
 def test_predict_says_the_same_of_a_damaged_table(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file("whole.csv", TEXT)(tmp_path)
-    quick = ["--cv", "0", "--stability", "0"]
+    quick = ["--cv", "0"]
     assert run(["select", "whole.csv", "--target", "y", *quick, "--out", "m"]) == 0
     capsys.readouterr()
     file("t.csv.gz", PACKED[: len(PACKED) // 2])(tmp_path)

@@ -149,7 +149,7 @@ def test_groups_of_what_is_too_large_from_selection_to_scores(kind, limit, capsy
     command = FORMATS[kind][0](*counts())
     own = ["--id", "who"] if "parquet" in kind else []
     beside = ["--covariates", "c.csv", "--covariate-names", "age", "--group", "block"]
-    asked = ["--aggregate", "mean", "--cv", "3", "--stability", "2", *STRICT]
+    asked = ["--aggregate", "mean", "--cv", "3", *STRICT]
     assert run(["select", *command, *own, *beside, *asked, "--out", "o"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "does not fit" not in printed

@@ -100,7 +100,7 @@ def test_a_recipe_gives_the_same_columns_again(kind):
 @each_format
 def test_scores_half_samples_report_and_predictions(kind):
     command = FORMATS[kind][0](*counts())
-    assert run(["select", *command, "--cv", "3", "--stability", "2", "--out", "o"]) == 0
+    assert run(["select", *command, "--cv", "3", "--out", "o"]) == 0
     summary = json.loads(Path("o/summary.json").read_text())
     assert summary["selected"] == ["x2" if kind == "npy" else "g2"]
     assert summary["prediction"]["score"]["mean"] > 0.9
@@ -143,7 +143,7 @@ def test_covariates_from_selection_to_prediction(kind, capsys):
     command = FORMATS[kind][0](X, y)
     beside = ["--covariates", "c.csv"]
     asked = [*beside, "--covariate-names", "age,batch", "--false-positives", "0.05"]
-    scored = ["--cv", "3", "--stability", "2"]
+    scored = ["--cv", "3"]
     assert run(["select", *command, *asked, *scored, "--out", "o"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "Adjusted for age and batch." in printed

@@ -10,7 +10,7 @@ import pytest
 from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
-QUICK = ["--cv", "0", "--stability", "0", "--no-interactions"]
+QUICK = ["--cv", "0", "--no-interactions"]
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_the_column_of_groups_is_no_variable(cells, capsys):
 
 
 def test_folds_and_half_samples_are_of_groups(cells):
-    asked = ["--target", "state", "--group", "donor", "--cv", "3", "--stability", "2"]
+    asked = ["--target", "state", "--group", "donor", "--cv", "3"]
     assert run(["select", "t.csv", *asked, "--no-interactions"]) == 0
     assert summary()["selected"][0] == "g2"
 

@@ -21,7 +21,7 @@ from gradsift.pipeline import Settings, load_model, select, select_in_stages
 from gradsift.tables import Choices, prepare
 from gradsift.tables.frame import make_frame
 
-QUICK = ("--cv", "0", "--stability", "0")
+QUICK = ("--cv", "0")
 SCRIPT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs in the background
@@ -71,14 +71,14 @@ def stop_at(words, job):
     raise AssertionError(f"{words!r} was never printed")
 
 
-def check_folder(absent, n=80):
+def check_folder(n=80):
     """The results of the fit, whole, and a note on what is missing."""
     names = {"selected.csv", "directions.csv", "projection.csv", "summary.json", "model.gradsift"}
     assert names <= set(os.listdir("o"))
     assert not any(name.endswith(".partial") for name in os.listdir())
     summary = json.loads(Path("o/summary.json").read_text(encoding="utf-8"))
     assert set(summary["selected"]) == {"g2", "g3"}
-    assert any(absent in note["text"] for note in summary["notes"])
+    assert any("without held-out scores" in note["text"] for note in summary["notes"])
     with open("o/projection.csv", encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == n
     assert load_model(Path("o")).model.get_support(indices=True).tolist() == [2, 3]
@@ -88,20 +88,13 @@ def check_folder(absent, n=80):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("at", "absent"),
-    [
-        ("held-out folds", "without held-out scores and half samples"),
-        ("half samples", "without half samples"),
-    ],
-)
-def test_ctrl_c_in_a_later_stage_leaves_what_was_finished(at, absent, folder):
-    job = start("select", "t.csv", "--target", "y", "--stability", "3000", "--out", "o")
-    said = stop_at(at, job)
+def test_ctrl_c_in_a_later_stage_leaves_what_was_finished(folder):
+    job = start("select", "t.csv", "--target", "y", "--cv", "40", "--out", "o")
+    said = stop_at("held-out folds", job)
     assert job.returncode == 130
     assert "Traceback" not in said
     assert "o holds what was finished before" in said
-    assert check_folder(absent)["findings"]
+    assert check_folder()["findings"]
     assert "report.html" in os.listdir("o")
 
 
@@ -120,10 +113,10 @@ def test_an_error_in_a_later_stage_loses_nothing_either(folder, monkeypatch, cap
     def fails(*args, **kwargs):
         raise MemoryError
 
-    monkeypatch.setattr("gradsift.pipeline._select.stability", fails)
-    assert run(["select", "t.csv", "--target", "y", "--stability", "2", "--out", "o"]) == 2
+    monkeypatch.setattr("gradsift.pipeline._select.prediction_of", fails)
+    assert run(["select", "t.csv", "--target", "y", "--out", "o"]) == 2
     assert "o holds what was finished before" in capsys.readouterr().err
-    assert check_folder("without half samples")["prediction"]
+    assert check_folder()["findings"]
 
 
 @pytest.mark.parametrize(("suffix", "package"), [("zarr", "zarr"), ("parquet", "pyarrow")])
@@ -180,13 +173,9 @@ def test_findings_after_the_fit_are_those_of_one_fit(labels, params):
 def test_each_stage_adds_to_the_answer():
     X, y = table()
     opened = prepare(make_frame([*"abcdef", "y"], [*X.T, y]), Choices("y"))
-    stages = [one.answer for one in select_in_stages(opened, Settings(cv=3, repeats=4))]
-    assert [(one.prediction is not None, len(one.sheets)) for one in stages] == [
-        (False, 0),
-        (True, 0),
-        (True, 1),
-    ]
+    stages = [one.answer for one in select_in_stages(opened, Settings(cv=3))]
+    assert [one.prediction is not None for one in stages] == [False, True]
     early = [any("before the run ended" in note.text for note in one.notes) for one in stages]
-    assert early == [True, True, False]
-    last = select(opened, Settings(cv=3, repeats=4)).answer
+    assert early == [True, False]
+    last = select(opened, Settings(cv=3)).answer
     assert last.selected == stages[-1].selected

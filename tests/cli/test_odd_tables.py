@@ -14,7 +14,7 @@ from gradsift.data import open_source
 from gradsift.exceptions import ExtrapolationWarning
 from gradsift.pipeline._files import harmless, write_rows
 
-QUICK = ["--cv", "0", "--stability", "0"]
+QUICK = ["--cv", "0"]
 N = 80
 
 
@@ -107,10 +107,8 @@ def test_no_cell_we_write_is_a_formula(folder, rng):
     write_table("t.csv", X, y, names, who=[f"=row{i}" for i in range(N)])
     assert run(["select", "t.csv", "--target", "y", *QUICK, "--out", "o"]) == 0
     assert run(["predict", "o", "t.csv"]) == 0
-    assert run(["transform", "o", "t.csv"]) == 0
     seen = set()
-    for path in ("o/selected.csv", "o/directions.csv", "o/projection.csv", "predictions.csv",
-                 "projection.csv"):  # fmt: skip
+    for path in ("o/selected.csv", "o/directions.csv", "o/projection.csv", "predictions.csv"):
         for row in rows_of(path):
             for cell in row:
                 if cell and cell[0] in "=+-@\t\r" and cell not in ("+", "-"):
@@ -191,14 +189,13 @@ def test_predict_tells_of_absurd_values_and_new_categories_once(folder, rng, cap
     sex[[0, 1, 2]] = ["x", "x", "w"]
     write_table("new.csv", X, y, list("abcd"), sex=sex)
     capsys.readouterr()
-    for command in ("predict", "transform"):
-        assert run([command, "o", "new.csv"]) == 0
-        said = capsys.readouterr().err.splitlines()
-        assert len(said) == 2
-        assert said[0].startswith("beware: 3 of 80 rows hold categories of 'sex' that the model")
-        assert "('w', 'x')" in said[0]
-        assert said[1].startswith("beware: 2 of 80 rows are far outside the rows that the model")
-        assert "in 'b' (fitted to" in said[1]
+    assert run(["predict", "o", "new.csv"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert said[0].startswith("beware: 3 of 80 rows hold categories of 'sex' that the model")
+    assert "('w', 'x')" in said[0]
+    assert said[1].startswith("beware: 2 of 80 rows are far outside the rows that the model")
+    assert "in 'b' (fitted to" in said[1]
     assert run(["predict", "o", "t.csv", "--force"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -210,7 +207,7 @@ def test_rows_far_outside_the_fit_are_said_once_by_every_command(folder, rng, ca
     assert run(["select", "t.csv", "--target", "y", *QUICK, "--out", "o"]) == 0
     X[:8, 1] = 40.0
     write_table("new.csv", X, y, list("abcd"))
-    for command in ("predict", "transform", "report"):
+    for command in ("predict", "report"):
         capsys.readouterr()
         assert run([command, "o", "new.csv"]) == 0
         said = [line for line in capsys.readouterr().err.splitlines() if "outside" in line]
@@ -227,8 +224,8 @@ def test_new_tables_may_lack_some_targets(folder, rng, capsys):
     y = y.astype(object)
     y[:4] = "NA"
     write_table("new.csv", X, y, list("abc"))
-    assert run(["transform", "o", "new.csv"]) == 0
-    table = rows_of("projection.csv")
+    assert run(["predict", "o", "new.csv"]) == 0
+    table = rows_of("predictions.csv")
     observed = [row[table[0].index("observed")] for row in table[1:]]
     assert observed[:4] == [""] * 4
     assert set(observed[4:]) == {"hi", "lo"}

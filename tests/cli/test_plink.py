@@ -64,8 +64,7 @@ def test_phenotypes_by_name_and_covariates(study):
 
 def test_cases_are_2_and_controls_1(study, capsys):
     *_, ill, order = study
-    options = ["--pheno", "p.pheno", "--pheno-name", "ill", "--covar", "c.covar", "--cv", "0",
-               "--stability", "0"]  # fmt: skip
+    options = ["--pheno", "p.pheno", "--pheno-name", "ill", "--covar", "c.covar", "--cv", "0"]
     assert run(["select", "g.bed", *options, "--out", "o"]) == 0
     summary = json.loads(Path("o/summary.json").read_text())
     assert len(summary["classes"]) == 2
@@ -79,7 +78,7 @@ def test_cases_are_2_and_controls_1(study, capsys):
 
 def test_where_variants_are_and_who_was_predicted(capsys):
     options = ["--pheno", "p.pheno", "--pheno-name", "height", "--covar", "pc.eigenvec"]
-    assert run(["select", "g.bed", *options, "--cv", "0", "--stability", "0", "--out", "o"]) == 0
+    assert run(["select", "g.bed", *options, "--cv", "0", "--out", "o"]) == 0
     with open("o/selected.csv", newline="") as file:
         (row,) = csv.DictReader(file)
     found = [row[k] for k in ("name", "chromosome", "position", "allele", "other_allele")]
@@ -97,7 +96,7 @@ def test_rows_without_a_phenotype_are_left_out_and_counted():
 
 
 def test_the_phenotype_is_the_target_unless_said(capsys):
-    assert run(["select", "g.bed", "--cv", "0", "--stability", "0", "--out", "o"]) == 0
+    assert run(["select", "g.bed", "--cv", "0", "--out", "o"]) == 0
     assert json.loads(Path("o/summary.json").read_text())["target"] == "phenotype"
     assert run(["select", "g.bed", "--pheno", "p.pheno", "--out", "q"]) == 2
     assert "has 'height', 'ill': which is it?" in " ".join(capsys.readouterr().err.split())
@@ -167,7 +166,7 @@ def test_an_offset_from_the_table_of_covariates(study, capsys):
     table = open_table(Path("g.bed"), asked, Path("p.pheno"))
     assert list(table.covariates) == ["site"]
     np.testing.assert_allclose(table.offset, known[np.arange(N) != order[0]], atol=1e-5)
-    options = ["--pheno", "p.pheno", "--pheno-name", "height", "--cv", "0", "--stability", "0"]
+    options = ["--pheno", "p.pheno", "--pheno-name", "height", "--cv", "0"]
     beside = ["--covar", "o.covar", "--offset", "prs"]
     assert run(["select", "g.bed", *options, *beside, "--out", "o"]) == 0
     assert run(["predict", "o", "g.bed", "--covar", "o.covar", "--out", "p.csv"]) == 2

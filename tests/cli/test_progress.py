@@ -7,7 +7,7 @@ from gradsift.cli._progress import EVERY, Progress
 def test_a_log_has_few_lines(monkeypatch, capsys):
     now = [0.0]
     monkeypatch.setattr(_progress, "perf_counter", lambda: now[0])
-    progress = Progress(cv=5, repeats=0)
+    progress = Progress(cv=5)
     progress.is_log = True
     for second in range(0, 40, 2):
         now[0] = float(second)

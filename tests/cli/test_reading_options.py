@@ -9,7 +9,7 @@ import pytest
 
 from gradsift.cli._exit import run
 
-QUICK = ["--cv", "0", "--stability", "0", "--target", "y"]
+QUICK = ["--cv", "0", "--target", "y"]
 N = 80
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(N, 4)).round(4)
@@ -48,7 +48,6 @@ def test_predict_reads_as_the_fit_did_and_needs_only_the_columns_in_use(folder, 
     write(folder / "points.csv", [1], mark=".")
     assert run(["predict", "o", "points.csv", "--out", "p.csv"]) == 0
     assert predictions("p.csv") == whole
-    assert run(["transform", "o", "new.csv"]) == 0
     write(folder / "others.csv", [0, 2])
     capsys.readouterr()
     assert run(["predict", "o", "others.csv", "--out", "q.csv"]) == 2

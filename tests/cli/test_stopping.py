@@ -19,7 +19,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs in t
 from gradsift.cli import main
 main()
 """
-LONG = ("--cv", "0", "--stability", "5000")
+LONG = ("--cv", "30")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def wait_for(job, words):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_whole_results_and_nothing_else(number, folder):
     job = select(*LONG, "--out", "o")
-    wait_for(job, "half samples")
+    wait_for(job, "held-out folds")
     job.send_signal(number)
     rest = job.communicate(timeout=120)[0]
     assert job.returncode == 128 + number
@@ -75,12 +75,12 @@ def test_a_signal_during_the_fit_leaves_nothing_behind(folder):
 
 def test_what_a_kill_leaves_goes_with_the_next_run(folder):
     job = select(*LONG, "--out", "o")
-    wait_for(job, "half samples")
+    wait_for(job, "held-out folds")
     job.kill()
     job.communicate(timeout=120)
     assert sorted(os.listdir()) == [".o.partial", "o", "t.csv"]
     assert "model.gradsift" in os.listdir("o")  # of the fit, which was finished
-    again = select("--cv", "0", "--stability", "0", "--out", "o", "--force")
+    again = select("--cv", "0", "--out", "o", "--force")
     assert again.communicate(timeout=120)[0]
     assert again.returncode == 0
     assert sorted(os.listdir()) == ["o", "t.csv"]
@@ -88,8 +88,8 @@ def test_what_a_kill_leaves_goes_with_the_next_run(folder):
 
 def test_of_two_runs_with_one_folder_one_wins_and_the_other_says_so(folder):
     first = select(*LONG, "--out", "o")
-    wait_for(first, "half samples")
-    second = select("--cv", "0", "--stability", "0", "--out", "o", "--force")
+    wait_for(first, "held-out folds")
+    second = select("--cv", "0", "--out", "o", "--force")
     said = second.communicate(timeout=120)[0]
     assert second.returncode == 2
     assert f"being written by process {first.pid}" in said

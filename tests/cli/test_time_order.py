@@ -12,7 +12,7 @@ from gradsift import GradientSiftRegressor
 from gradsift.cli._exit import run
 from gradsift.evaluate import held_out
 
-QUICK = ["--stability", "0", "--no-interactions", "--cv", "3"]
+QUICK = ["--no-interactions", "--cv", "3"]
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ def test_a_study_of_dosages_on_the_command_line(kind, tmp_path, monkeypatch, cap
     trait = 2.0 * D[:, 3] + 0.3 * rng.normal(size=N)
     samples = [f"p{i}" for i in range(N)]
     WRITE[kind](Path(), D, samples=samples, height=trait.round(4))
-    command = ["select", f"x.{kind}", "--maf", "0.05", "--stability", "0"]
+    command = ["select", f"x.{kind}", "--maf", "0.05"]
     assert run([*command, "--out", "o"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "their rarer allele is less frequent than 0.05 [--maf]" in said

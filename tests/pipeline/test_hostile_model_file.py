@@ -109,7 +109,7 @@ TREES = {
     "a list for a value": lambda t: put(t, ["mean_"], [1, 2]),
     "another number of columns": lambda t: put(t, ["n_features_in_"], 10**12),
     "arrays in each other's places": lambda t: put(t, ["components_"], {"array": 0}),
-    "a class that is no model": lambda t: t.update(model={"object": "kernel.Affine", "fields": {}}),
+    "a class that is no model": lambda t: t.update(model={"object": "Posterior", "fields": {}}),
     "nested deeply": lambda t: put(t, ["sift_"], nested(400)),
     "an older format": lambda t: t.update(format=1),
     "a newer format": lambda t: t.update(format=FORMAT + 1),
@@ -308,9 +308,7 @@ def test_the_hook_would_notice(tmp_path, monkeypatch):
         ("sift", np.nan),
         ("sift with a ridge", np.nan),
         ("sift of labels", np.nan),
-        ("paper", np.nan),
         ("sift", np.inf),
-        ("paper", np.inf),
     ],
 )
 def test_arrays_that_are_not_finite_never_predict(name, bad, path):
@@ -382,7 +380,6 @@ def test_predict_on_a_hostile_model_exits_with_2(tmp_path, monkeypatch, capsys):
         Training(np.array([-1]), np.zeros(3, dtype=np.int64)),
         Training(np.array([0]), np.zeros(3)),
         Training(np.array([[0]]), np.zeros(3, dtype=np.int64)),
-        Training(np.array([0]), np.zeros(3, dtype=np.int64), (999,)),
     ],
 )
 def test_rows_that_do_not_fit_the_model_are_refused(path, training, monkeypatch):

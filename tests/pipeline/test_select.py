@@ -61,7 +61,7 @@ def noise_with_texts(rng, n=100, count=150):
 def test_scores_are_honest_where_there_are_text_columns(rng):
     """Noise in 150 categories: whoever chooses levels outside the folds explains some of it."""
     table = noise_with_texts(rng)
-    found = select(table, Settings(false_positives=3.0, interactions=False, repeats=6))
+    found = select(table, Settings(false_positives=3.0, interactions=False))
     folds = KFold(5, shuffle=True, random_state=0)
     predicted = np.empty(len(table.y))
     for train, test in folds.split(table.X):
@@ -77,12 +77,10 @@ def test_scores_are_honest_where_there_are_text_columns(rng):
     assert score.mean == pytest.approx(np.mean(expected), rel=1e-9)
     assert score.mean < 0.0
     assert found.answer.prediction.is_constant
-    (sheet,) = found.answer.sheets
-    assert max(share for _, share, _ in sheet.rows) < 1.0  # no level of noise is stable
 
 
 def test_the_fit_leaves_the_procedure_as_it_was(rng):
-    """What folds and halves clone is what the user asked for, whatever was selected."""
+    """What folds clone is what the user asked for, whatever was selected."""
     table = noise_with_texts(rng, n=80, count=5)
     settings = Settings(false_positives=1.0)
     before = make_estimator(table, settings).get_params()
@@ -105,31 +103,26 @@ def strong(rng, n=200):
 
 
 @pytest.mark.parametrize("most", [1, 2, 4])
-@pytest.mark.parametrize("method", ["sift", "sparse-gradient"])
-def test_at_most_so_many_are_returned_however_strong_the_others(rng, most, method):
+def test_at_most_so_many_are_returned_however_strong_the_others(rng, most):
     columns, y = strong(rng)
     table = table_of(columns, y, keep=("age",))
-    settings = Settings(method=method, max_features=most, cv=2)
+    settings = Settings(max_features=most, cv=2)
     found = select(table, settings)
     answer = found.answer
-    assert 0 < len(answer.selected) <= most
+    assert len(answer.selected) == most
     assert answer.variables == 8
     assert "age" not in {f.name for f in answer.findings}
     assert answer.adjusted_for == ("age",)
     age = list(table.names).index("age")
     assert found.model.get_support()[age]
-    if method == "sift":
-        assert len(answer.selected) == most
 
 
 def test_a_category_is_one_variable(rng):
     columns, y = strong(rng)
-    answer = select(table_of(columns, y), Settings(cv=0, repeats=2)).answer
+    answer = select(table_of(columns, y), Settings(cv=0)).answer
     assert answer.variables == 9
     kind = next(f for f in answer.findings if f.name == "kind")
     assert kind.effect.comparisons[0].end == "y"
-    (sheet,) = answer.sheets
-    assert ("kind", 1.0, "yes") in sheet.rows
 
 
 def test_repeated_rows_are_said_once(rng):

@@ -1,4 +1,4 @@
-"""`gradsift predict`, `transform` and `report`: a saved model on another table."""
+"""`gradsift predict` and `gradsift report`: a saved model on another table."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ from gradsift.pipeline import (
     Training,
     in_options,
     load_model,
-    named_columns,
     new_file,
     new_rows_prediction,
-    projected,
     response_of,
+    sample_rows,
     sentence,
     table_answer,
     write_rows,
@@ -44,7 +43,7 @@ from gradsift.tables.prepare import left_out
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """A saved model, another table, and what belongs to its rows.
 
     Attributes
@@ -56,17 +55,17 @@ class Asked:
     offset : str, optional
         A column of `covariates`.
     target_from : Path, optional
-    way : str, optional
+    predict_with : str, optional
         What to predict with; None = as the model was saved.
     """
 
     model: Path
     table: Path
     reading: dict[str, Any]
-    covariates: Path | None
-    offset: str | None
+    covariates: Path | None = None
+    offset: str | None = None
     target_from: Path | None = None
-    way: str | None = None
+    predict_with: str | None = None
 
     @contextmanager
     def written_to(self, out: Path, *, force: bool) -> Iterator[Path]:
@@ -88,8 +87,8 @@ class Asked:
             raise ValueError(
                 "the model was fitted with an offset: give --covariates FILE and --offset COLUMN."
             )
-        if self.way is not None and "predict_with" in saved.model.get_params(deep=False):
-            saved.model.set_params(predict_with=self.way)  # which columns are needed depends on it
+        if self.predict_with is not None:  # which columns are needed depends on it
+            saved.model.set_params(predict_with=self.predict_with)
         return saved
 
     def open(self) -> tuple[SavedModel, NewTable]:
@@ -110,45 +109,28 @@ class Asked:
         )  # fmt: skip
 
 
-def predict(asked: Asked, out: Path, *, force: bool) -> None:
-    """Names of the rows, predictions, and for labels the probability of every class."""
-    with asked.written_to(out, force=force) as file:
-        (model, recipe, _), table = asked.open()
-        X, ids = table.X, table.ids
-        predictions = model.predict(X, **table.sample_params)
-        names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
-        found = named_columns("predicted", predictions, recipe.response.targets)
-        header, columns = ["row", *found], [names, *found.values()]
-        if is_classifier(model):
-            header += [f"probability of {c}" for c in model.classes_]
-            columns += list(np.asarray(model.predict_proba(X, **table.sample_params)).round(6).T)
-        write_rows(file, header, zip(*columns))
+def predict(request: Request, out: Path, *, force: bool) -> None:
+    """Names of the rows, predictions, for labels the probability of every class, and places on the
+    directions.
+    """
+    with request.written_to(out, force=force) as file:
+        (model, recipe, _), table = request.open()
+        write_rows(file, *sample_rows(model, table, table.X, recipe.response.targets))
         who = predictor_name(model)
-    print(f"{len(predictions)} predictions in {out}, with {who}")
+    print(f"{table.X.shape[0]} predictions in {out}, with {who}")
 
 
-def transform(asked: Asked, out: Path, *, force: bool) -> None:
-    """Places on the directions, and predictions."""
-    with asked.written_to(out, force=force) as file:
-        (model, recipe, _), table = asked.open()
-        targets = recipe.response.targets
-        head = [f"direction{i + 1}" for i in range(len(model.components_))]
-        params = table.sample_params
-        write_rows(file, *projected(model, table.X, table.ids, head, table.y, params, targets))
-    print(f"{table.X.shape[0]} samples on {len(head)} direction(s) in {out}")
-
-
-def report(asked: Asked, out: Path, *, force: bool) -> None:
+def report(request: Request, out: Path, *, force: bool) -> None:
     """The page, with effects and scores on this table."""
-    with asked.written_to(out, force=force) as file:
-        file.write_text(answer_on(asked).to_html(), encoding="utf-8")
+    with request.written_to(out, force=force) as file:
+        file.write_text(answer_on(request).to_html(), encoding="utf-8")
     print(f"the report is in {out}")
 
 
-def answer_on(asked: Asked) -> Answer:
+def answer_on(request: Request) -> Answer:
     """The answer of a saved model on a table: findings of the fit, effects of its rows."""
-    model, recipe, training = asked.load()
-    table = open_labelled(asked, recipe)
+    model, recipe, training = request.load()
+    table = open_labelled(request, recipe)
     X, y = table.X, table.y if recipe.task == "ordinal" else labels_of(model, table.y)
     say_far(model, X, recipe)
     read_by_column = isinstance(X, Source)
@@ -157,8 +139,8 @@ def answer_on(asked: Asked) -> Answer:
     )
     answer = table_answer(model, recipe, X, y, names, table.sample_params)
     made = {
-        "command": f"gradsift report {asked.model.name} {asked.table.name}",
-        "data": fingerprint(asked.table),
+        "command": f"gradsift report {request.model.name} {request.table.name}",
+        "data": fingerprint(request.table),
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
     }
     params = SampleParams(**table.sample_params)
@@ -167,7 +149,7 @@ def answer_on(asked: Asked) -> Answer:
         answer,
         prediction=prediction,
         notes=(Note(sentence(note)),),
-        source=asked.table.name,
+        source=request.table.name,
         made=tuple(made.items()),
     )
 
@@ -195,22 +177,22 @@ def scores_on(
     return new_rows_prediction(scores, len(rows), targets), text
 
 
-def open_labelled(asked: Asked, recipe: Recipe) -> NewTable:
+def open_labelled(request: Request, recipe: Recipe) -> NewTable:
     """The rows of a table that have a target."""
-    path = asked.table
+    path = request.table
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     if not recipe.names:  # of a fit that read column by column
         choices = replace(
             response_choices(recipe),
             missing=recipe.missing,
-            covariates=asked.covariates,
-            offset=asked.offset,
+            covariates=request.covariates,
+            offset=request.offset,
         )
-        table = open_table(path, choices, asked.target_from)
+        table = open_table(path, choices, request.target_from)
         X = recipe.of_stored(table.X)
         return NewTable(X, table.ids, table.y, table.covariates, table.offset, table.exposure)
-    new = asked.read(recipe)
+    new = request.read(recipe)
     y = new.y
     if y is None:
         raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")

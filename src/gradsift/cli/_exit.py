@@ -1,4 +1,4 @@
-"""Exit codes: 0 done, 1 usage, 2 data, 3 done but not converged, 128 + n stopped by signal n."""
+"""Exit codes: 0 done, 1 usage, 2 data, 3 another pass is needed, 128 + n stopped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradsift._run.processes import end_processes
 from gradsift.cli._app import app
 
 UsageError = typer.BadParameter.__base__  # typer brings its own click and exports only this child
-USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
+USAGE, DATA, INTERRUPTED = 1, 2, 130
 STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 

@@ -14,8 +14,8 @@ from gradsift._run.printable import printable
 from gradsift._run.progress import describe_time
 from gradsift.pipeline import Selection
 
-FOLD, HALF = 1.3, 0.6
-"""Time that a held-out fold (with the baselines) and a half sample take, in that of the fit."""
+FOLD = 1.3
+"""Time that a held-out fold, with the baselines, takes in that of the fit."""
 EVERY = 10.0
 """Seconds between two lines of a log."""
 
@@ -23,17 +23,17 @@ EVERY = 10.0
 class Progress:
     """What is being done, what part of the work is behind it, and the time that is left.
 
-    Folds and half samples repeat the fit, so that its time tells how long they will take. Before
-    the fit has ended nothing is known, and only the time is shown.
+    Folds repeat the fit, so that its time tells how long they will take. Before the fit has ended
+    nothing is known, and only the time is shown.
 
     Parameters
     ----------
-    cv, repeats : int
-        Held-out folds and half samples to come.
+    cv : int
+        Held-out folds to come.
     """
 
-    def __init__(self, cv: int, repeats: int) -> None:
-        self.work = 1.0 + FOLD * cv + HALF * repeats
+    def __init__(self, cv: int) -> None:
+        self.work = 1.0 + FOLD * cv
         self.start = perf_counter()
         self.text = "reading"
         self.total: float | None = None

@@ -32,8 +32,9 @@ def begin(state: Path, table: Path, request: dict[str, Any]) -> None:
     if (state / STATE).exists():
         raise ValueError(f"{state} holds a scan already: remove it, or name another --state.")
     state.mkdir(parents=True, exist_ok=True)
-    asked = {"format": FORMAT, "table": str(table.resolve()), "bytes": size_of(table), **request}
-    write(state / STATE, json.dumps(asked, indent=1).encode())
+    files = {k: str(v.resolve()) for k, v in request.items() if isinstance(v, Path)}
+    about = {"format": FORMAT, "table": str(table.resolve()), "bytes": size_of(table)}
+    write(state / STATE, json.dumps(about | request | files, indent=1).encode())
     say_next(select(state, None))
 
 
@@ -87,7 +88,9 @@ def opened(state: Path) -> Any:
     table = Path(asked["table"])
     if size_of(table) != asked["bytes"]:
         raise ValueError(f"{table.name} is not as it was when the scan began: begin it again.")
-    target_from, covariates = (asked[k] and Path(asked[k]) for k in ("target_from", "covariates"))
+    target_from, covariates = (
+        Path(asked[k]) if k in asked else None for k in ("target_from", "covariates")
+    )
     known = tuple(asked["covariate_names"])
     choices = Choices(asked["target"], covariates=covariates, covariate_names=known)
     found = open_table(table, choices, target_from, on_disk=True)

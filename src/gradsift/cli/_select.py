@@ -9,17 +9,14 @@ from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
-import typer
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from gradsift._run.printable import printable
 from gradsift.cli._progress import Progress
 from gradsift.pipeline import (
-    TABLES,
-    Files,
     Place,
     Selection,
     Settings,
@@ -30,7 +27,6 @@ from gradsift.pipeline import (
 from gradsift.tables import Choices, fingerprint, open_table
 from gradsift.tables.reading import standard_input
 
-NOT_CONVERGED = 3
 WIDEST = 100
 """Characters of a line."""
 console = Console(highlight=False, markup=False)
@@ -46,13 +42,13 @@ def run(
     target_from: Path | None = None,
     threads: int | None = None,
     details: bool = False,
-    files: Files = TABLES,
+    form: Literal["csv", "tsv"] = "csv",
 ) -> None:
     """Read, select, write, and print the answer."""
     start = perf_counter()
     limits: Any = threadpool_limits(threads) if threads else nullcontext()
     inputs = [target_from, choices.covariates] + [path] * (str(path) != "-")
-    progress = Progress(settings.cv, settings.repeats)
+    progress = Progress(settings.cv)
     with (
         limits,
         standard_input(path) as path,
@@ -67,10 +63,8 @@ def run(
             "date": datetime.now().astimezone().isoformat(timespec="seconds"),
         }
         stages = select_in_stages(table, settings, progress.say, made)
-        selection = write_each(place, table, progress.follow(stages), files)
+        selection = write_each(place, table, progress.follow(stages), form)
     show(selection, out, perf_counter() - start, details=details)
-    if not selection.warned.converged:
-        raise typer.Exit(NOT_CONVERGED)
 
 
 @contextmanager

@@ -1,10 +1,7 @@
 """The main job from table to files: select, score, and write everything a person needs."""
 
 from gradsift.pipeline._files import (
-    TABLES,
-    Files,
-    named_columns,
-    projected,
+    sample_rows,
     write_each,
     write_files,
     write_rows,
@@ -24,8 +21,6 @@ from gradsift.pipeline._select import (
 from gradsift.pipeline._training import Training, record_training
 
 __all__ = [
-    "TABLES",
-    "Files",
     "Place",
     "SavedModel",
     "Selection",
@@ -36,8 +31,7 @@ __all__ = [
     "new_file",
     "new_rows_prediction",
     "option_words",
-    "named_columns",
-    "projected",
+    "sample_rows",
     "record_training",
     "response_of",
     "results_place",

@@ -7,7 +7,6 @@ Every value becomes a number, a text, None, or a dict with one key that says wha
     {"tuple": [...]}, {"list": [...]}     sequences
     {"dict": [[key, value], ...]}
     {"object": "Scaling", "fields": {..}} one of the classes in `CLASSES`, by its name there
-    {"status": "CONVERGED"}
 
 Reading builds nothing else. A class that is not in the list has no way in, functions have no form
 at all, and every field of an object is compared with the type that its class declares.
@@ -16,7 +15,7 @@ at all, and every field of an object is compared with the type that its class de
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -24,29 +23,17 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-import gradsift as public
-from gradsift import answer
-from gradsift.data import ArraySource, Scaling
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, GradientSiftSurvival, answer
+from gradsift.data import Scaling
 from gradsift.data.read_options import ReadOptions
 from gradsift.estimators.columns import Interaction
 from gradsift.estimators.covariates import Covariate, Covariates
 from gradsift.estimators.sift_fit import SiftOptions
-from gradsift.inference.findings import Finding
+from gradsift.inference import findings
 from gradsift.inference.marginal_tests import Association
 from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
-from gradsift.numerics import ard_kernels, kernels
-from gradsift.numerics.kernels import Factor
-from gradsift.pairwise import weights
-from gradsift.pairwise.dimension import Dimension
-from gradsift.pairwise.field import KernelField, TaylorPredictor
-from gradsift.pairwise.single_index import (
-    AveragedPredictor,
-    IndexPredictor,
-    LabelPredictor,
-    LinearPredictor,
-)
+from gradsift.numerics.ard_kernels import Anova, ArdGaussian, DotProduct
 from gradsift.pipeline._training import Training
-from gradsift.protocols import Source
 from gradsift.refit import OutcomePredictors, Predictor, Refit
 from gradsift.refit.all_columns import KernelMember, LinearMember
 from gradsift.refit.evidence import Candidate, EvidenceFit, Expansion, Features, Posterior
@@ -54,102 +41,35 @@ from gradsift.responses.counts import LogMean
 from gradsift.responses.ordinal import Cuts
 from gradsift.responses.survival import BaselineHazard
 from gradsift.sift import ChosenGroup, SiftResult
-from gradsift.solver import Certificate, Rows, Solution, Status
-from gradsift.solver.path import PathResult
-from gradsift.tables import columns
+from gradsift.tables.columns import Column, TableEncoder
 from gradsift.tables.parse import NumberStyle
 from gradsift.tables.response import ResponseColumns
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
-    for cls in (
-        public.GradientSiftRegressor,
-        public.GradientSiftClassifier,
-        public.GradientSiftSurvival,
-        public.SparseGradientRegressor,
-        public.SparseGradientClassifier,
-        public.SparseGradientRegressorCV,
-        public.SparseGradientClassifierCV,
-    )
+    for cls in (GradientSiftRegressor, GradientSiftClassifier, GradientSiftSurvival)
 }
+OPEN = (
+    Scaling, Association, SiftResult, ChosenGroup, Interaction, Significance,
+    ColumnTest, ProductTest, ReducedModel, findings.Finding,
+)  # fmt: skip
+"""Their arrays may hold NaN or infinity: missing values, the scale of a constant column, what was
+not tested or not measured. All others are factors of predictions.
+"""
+PARTS = (
+    *OPEN, Training, TableEncoder, Column, NumberStyle, ReadOptions, ResponseColumns, Covariate,
+    Covariates, SiftOptions, Predictor, BaselineHazard, LogMean, Cuts, OutcomePredictors, Refit,
+    LinearMember, KernelMember, Candidate, EvidenceFit, Expansion, Features, Posterior,
+    ArdGaussian, Anova, DotProduct,
+)  # fmt: skip
 ANSWER = (
     answer.Answer, answer.Comparison, answer.Direction, answer.Effect, answer.Estimate,
     answer.Finding, answer.Level, answer.Line, answer.Member, answer.Note, answer.Prediction,
     answer.RiskGroup, answer.Score, answer.Sheet,
 )  # fmt: skip
-CLASSES: dict[str, type] = {
-    "ArraySource": ArraySource,
-    "Scaling": Scaling,
-    "Training": Training,
-    "TableEncoder": columns.TableEncoder,
-    "Column": columns.Column,
-    "NumberStyle": NumberStyle,
-    "ReadOptions": ReadOptions,
-    "ResponseColumns": ResponseColumns,
-    "Covariate": Covariate,
-    "Covariates": Covariates,
-    "SiftResult": SiftResult,
-    "ChosenGroup": ChosenGroup,
-    "Interaction": Interaction,
-    "SiftOptions": SiftOptions,
-    "Association": Association,
-    "Significance": Significance,
-    "ColumnTest": ColumnTest,
-    "ProductTest": ProductTest,
-    "ReducedModel": ReducedModel,
-    "Finding": Finding,
-    "Predictor": Predictor,
-    "BaselineHazard": BaselineHazard,
-    "LogMean": LogMean,
-    "Cuts": Cuts,
-    "OutcomePredictors": OutcomePredictors,
-    "Refit": Refit,
-    "LinearMember": LinearMember,
-    "KernelMember": KernelMember,
-    "Candidate": Candidate,
-    "EvidenceFit": EvidenceFit,
-    "Expansion": Expansion,
-    "Features": Features,
-    "Posterior": Posterior,
-    "refit.Gaussian": ard_kernels.ArdGaussian,
-    "refit.Anova": ard_kernels.Anova,
-    "refit.Linear": ard_kernels.DotProduct,
-    "KernelField": KernelField,
-    "TaylorPredictor": TaylorPredictor,
-    "IndexPredictor": IndexPredictor,
-    "LinearPredictor": LinearPredictor,
-    "AveragedPredictor": AveragedPredictor,
-    "LabelPredictor": LabelPredictor,
-    "Dimension": Dimension,
-    "Factor": Factor,
-    "SolverSettings": public.SolverSettings,
-    "Penalties": public.Penalties,
-    "AlphaGrid": public.AlphaGrid,
-    "PathResult": PathResult,
-    "Solution": Solution,
-    "Rows": Rows,
-    "Certificate": Certificate,
-    "kernel.Affine": kernels.Affine,
-    "kernel.Linear": kernels.Linear,
-    "kernel.Gaussian": kernels.Gaussian,
-    "kernel.Constant": kernels.Constant,
-    "kernel.Delta": kernels.Delta,
-    "kernel.Landmarks": kernels.Landmarks,
-    "kernel.TheoryRate": kernels.TheoryRate,
-    "weights.Uniform": weights.Uniform,
-    "weights.NearestNeighbors": weights.NearestNeighbors,
-    "weights.Adaptive": weights.Adaptive,
-    **{f"answer.{cls.__name__}": cls for cls in ANSWER},
-}
-"""What a model may consist of, by the names that files use. They stay when a class moves."""
-
-OPEN = {
-    ArraySource, Scaling, Association, Dimension, PathResult, SiftResult, ChosenGroup, Interaction,
-    Significance, ColumnTest, ProductTest, ReducedModel, Finding,
-}  # fmt: skip
-"""Their arrays may hold NaN or infinity: missing values, the scale of a constant column, what was
-not tested or not measured. All others are factors of predictions.
-"""
+CLASSES: dict[str, type] = {cls.__name__: cls for cls in PARTS}
+CLASSES |= {f"answer.{cls.__name__}": cls for cls in ANSWER}
+"""What a model may consist of, by the names that files use."""
 
 NAME_OF = {cls: name for name, cls in (ESTIMATORS | CLASSES).items()}
 FITTED = re.compile(r"[a-z][a-z0-9_]*_")
@@ -175,15 +95,10 @@ class Writer:
             return value.item()
         if isinstance(value, np.ndarray):
             return self._array(value)
-        if isinstance(value, Status):
-            return {"status": value.name}
         if type(value) in (list, tuple):
             return {type(value).__name__: [self.tree(v) for v in value]}
         if type(value) is dict:
             return {"dict": [[self.tree(k), self.tree(v)] for k, v in value.items()]}
-        if isinstance(value, Source) and not isinstance(value, ArraySource):
-            # a table on disk is stored with the model, which must work without it
-            value = ArraySource(np.ascontiguousarray(value.columns(np.arange(value.shape[1]))))
         return self._object(value)
 
     def _array(self, value: NDArray[Any]) -> Any:
@@ -198,22 +113,17 @@ class Writer:
             self.arrays.append(value)
         return {"array": self._number[id(value)]}
 
-    def _object(self, value: object) -> Any:
-        name = NAME_OF.get(type(value))
+    def _object(self, value: Any) -> Any:
+        kind: Any = type(value)
+        name = NAME_OF.get(kind)
         if name is None:
             raise TypeError(
-                f"a model that holds a {type(value).__name__} cannot be stored as data: only "
-                "kernels and weights of this package can. Keep such a model as a pickle, which "
-                "only you should load."
+                f"a {kind.__name__} cannot be stored in a model file, which holds fitted "
+                "GradientSift* and what they consist of. Keep it as a pickle, which only you "
+                "should load."
             )
-        state = vars(value) if name in ESTIMATORS else declared_fields(value)
-        return {"object": name, "fields": {k: self.tree(v) for k, v in state.items()}}
-
-
-def declared_fields(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass or a named tuple."""
-    names = [f.name for f in fields(value)] if is_dataclass(value) else value._fields
-    return {name: getattr(value, name) for name in names}
+        names = vars(value) if name in ESTIMATORS else field_types(kind)
+        return {"object": name, "fields": {k: self.tree(getattr(value, k)) for k in names}}
 
 
 class Reader:
@@ -240,8 +150,6 @@ class Reader:
         if kind == "array" and is_count(content) and content < len(self.arrays):
             self.named.add(content)
             return self.arrays[content]
-        if kind == "status" and content in Status.__members__:
-            return Status[content]
         if kind in ("tuple", "list") and isinstance(content, list):
             values = [self.value(v) for v in content]
             return tuple(values) if kind == "tuple" else values
@@ -295,7 +203,7 @@ def build(cls: Any, values: dict[str, Any]) -> Any:
 def field_types(cls: Any) -> dict[str, Any]:
     """Field -> declared type."""
     hints = get_type_hints(cls)
-    names = [f.name for f in fields(cls)] if is_dataclass(cls) else cls._fields
+    names = getattr(cls, "_fields", None) or [field.name for field in fields(cls)]
     return {name: hints[name] for name in names}
 
 

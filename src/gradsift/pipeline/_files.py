@@ -6,18 +6,15 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
-from gradsift import __version__
 from gradsift._run.printable import printable
 from gradsift.answer import FRAME, Answer
 from gradsift.answer.build import best_selected
-from gradsift.answer.checklist import tripod
 from gradsift.estimators.splits import SampleParams
 from gradsift.inference.settings import DEFAULT as FINDINGS
 from gradsift.pipeline._folder import Place
@@ -26,33 +23,14 @@ from gradsift.pipeline._model_file import save_model
 from gradsift.pipeline._select import Selection, column_names, without_missing
 from gradsift.pipeline._training import record_training
 from gradsift.tables import Table
+from gradsift.tables.prediction_table import NewTable
 from gradsift.tables.variants import BIM
 
-SHEETS = {"Tests": "tests", "Associated": "associated", "Half samples": "stability"}
-"""Files of tables that were asked for."""
-
-
-@dataclass(frozen=True)
-class Files:
-    """How results are written.
-
-    Parameters
-    ----------
-    format : {'csv', 'tsv'}
-        Of the tables.
-    checklist : {'tripod'}, optional
-        The checklist of a journal to fill, checklist.md.
-    """
-
-    format: Literal["csv", "tsv"] = "csv"
-    checklist: Literal["tripod"] | None = None
-
-
-TABLES = Files()
+Form = Literal["csv", "tsv"]
 
 
 def write_each(
-    place: Place, table: Table, stages: Iterable[Selection], files: Files = TABLES
+    place: Place, table: Table, stages: Iterable[Selection], form: Form = "csv"
 ) -> Selection:
     """Write what every stage found before the next one begins; whatever stops the run, the folder
     holds what was finished.
@@ -65,7 +43,8 @@ def write_each(
         The model file holds how it was made, and fingerprints of its rows.
     stages : iterable of Selection
         From `select_in_stages`.
-    files : Files, optional
+    form : {'csv', 'tsv'}
+        Of the tables.
 
     Returns
     -------
@@ -74,15 +53,15 @@ def write_each(
     """
     for selection in stages:
         with place.version() as out:
-            write_files(out, selection, table, files)
+            write_files(out, selection, table, form)
     return selection
 
 
-def write_files(out: Path, selection: Selection, table: Table, files: Files = TABLES) -> None:
+def write_files(out: Path, selection: Selection, table: Table, form: Form = "csv") -> None:
     """Tables of findings, selected variables, directions and projections, what was asked for
     besides, summary.json, model.gradsift and report.html.
     """
-    model, answer, end = selection.model, selection.answer, f".{files.format}"
+    model, answer, end = selection.model, selection.answer, f".{form}"
     write_rows(out / f"findings{end}", FRAME, (map(plain, row) for row in answer.records()))
     write_selected(out / f"selected{end}", model, table, answer)
     head = [f"direction{i + 1}" for i in range(len(model.components_))]
@@ -93,46 +72,14 @@ def write_files(out: Path, selection: Selection, table: Table, files: Files = TA
         ["name", *head],
         ([names[k], *map(short, model.components_[:, k])] for k in order),
     )
-    params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
-    ids = None if table.ids is None else table.ids.tolist()
-    X = without_missing(model, table.X)
-    targets = table.recipe.response.targets
-    write_rows(out / f"projection{end}", *projected(model, X, ids, head, table.y, params, targets))
+    X, targets = without_missing(model, table.X), table.recipe.response.targets
+    write_rows(out / f"projection{end}", *sample_rows(model, table, X, targets))
     for sheet in answer.sheets:
-        write_rows(
-            out / f"{SHEETS[sheet.title]}{end}", sheet.head, (map(plain, row) for row in sheet.rows)
-        )
-    save_model(
-        out / MODEL,
-        model,
-        table.recipe,
-        record_training(model, table.X, table.y, table.keep.tolist()),
-    )
+        path = out / f"{sheet.title.lower()}{end}"
+        write_rows(path, sheet.head, (map(plain, row) for row in sheet.rows))
+    save_model(out / MODEL, model, table.recipe, record_training(model, table.X, table.y))
     (out / "summary.json").write_text(json.dumps(answer.to_dict(), indent=1), encoding="utf-8")
     (out / "report.html").write_text(answer.to_html(), encoding="utf-8")
-    if files.checklist:
-        counts, missing = class_counts(answer, table), MISSING[table.recipe.missing]
-        text = tripod(answer, counts, missing, __version__)
-        (out / "checklist.md").write_text(text, encoding="utf-8")
-
-
-MISSING = {
-    "error": "No values were missing.",
-    "drop": "Rows with missing values were left out.",
-    "mean": "Missing values were predicted from other columns, or filled with the mean.",
-    "indicator": "Missing values were filled, and a column marks where they were missing.",
-    "auto": "Missing values were predicted from other columns, or filled with the mean; a column "
-    "marks where they were missing if that goes with the outcome.",
-}
-"""What was done with missing values, as the checklist says it."""
-
-
-def class_counts(answer: Answer, table: Table) -> dict[str, int]:
-    """Samples of each class; empty for other responses."""
-    if not answer.classes:
-        return {}
-    names, counts = np.unique(np.asarray(table.y).astype(str), return_counts=True)
-    return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
 
 def write_selected(path: Path, model: BaseEstimator, table: Table, answer: Answer) -> None:
@@ -174,27 +121,32 @@ def variable_confidences(
     return total | {m.name: m.confidence for m in members if m.confidence is not None}
 
 
-def projected(
+def sample_rows(
     model: BaseEstimator,
+    table: Table | NewTable,
     X: Any,
-    ids: Any,
-    head: Sequence[str],
-    y: Any = None,
-    params: dict[str, Any] | None = None,
-    targets: Sequence[str] = (),
-) -> tuple[list[str], Iterable[list[Any]]]:
-    """Header and rows: the name of each sample, its place on the directions, what is predicted."""
-    places, predictions = np.asarray(model.transform(X)), model.predict(X, **(params or {}))
-    names = ids if ids is not None else [str(i + 1) for i in range(len(predictions))]
-    outcomes = {} if y is None else named_columns("observed", y, targets)
+    targets: Sequence[str],
+) -> tuple[list[str], Iterable[tuple[Any, ...]]]:
+    """Header and rows: the name of each sample, what was observed and is predicted, with the
+    probability of every class, and the place on the directions.
+    """
+    params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
+    predicted, y = model.predict(X, **params), table.y
+    names = [str(i + 1) for i in range(len(predicted))] if table.ids is None else table.ids
+    columns: dict[str, Any] = {"row": names}
     if y is not None and y.dtype.names is not None:
-        outcomes = {"time": y["time"], "event": y["event"].astype(int)}
-    outcomes |= named_columns("predicted", predictions, targets)
-    rows = (
-        [names[i], *map(short, places[i]), *(plain(values[i]) for values in outcomes.values())]
-        for i in range(len(predictions))
-    )
-    return ["row", *head, *outcomes], rows
+        columns |= {"time": y["time"], "event": y["event"].astype(int)}
+    elif y is not None:
+        columns |= named_columns("observed", y, targets)
+    columns |= named_columns("predicted", predicted, targets)
+    digits: dict[str, Any] = {}
+    if is_classifier(model):
+        likely = np.asarray(model.predict_proba(X, **params)).T
+        digits |= {f"probability of {c}": p for c, p in zip(model.classes_, likely)}
+    places = np.asarray(model.transform(X)).T
+    digits |= {f"direction{i + 1}": place for i, place in enumerate(places)}
+    columns |= {name: map(short, values) for name, values in digits.items()}
+    return list(columns), zip(*columns.values())
 
 
 def named_columns(what: str, values: Any, targets: Sequence[str]) -> dict[str, Any]:

@@ -68,8 +68,7 @@ def save_model(
     ----------
     path : Path
         By custom ending in ``.gradsift``.
-    model : fitted estimator
-        With kernels and weights of this package: a function of your own is code, not data.
+    model : fitted `GradientSift*`
     recipe : Recipe
     training : Training, optional
         Fingerprints of the rows of the fit.
@@ -234,10 +233,9 @@ def check_training(training: object, n_features: int) -> None:
         return
     if not isinstance(training, Training):
         raise NotOursError("its training rows are not of the form this format has")
-    columns, digests, kept = training.columns, training.digests, np.array(training.covariates)
+    columns, digests = training.columns, training.digests
     shapes = columns.ndim == digests.ndim == 1 and columns.dtype.kind == digests.dtype.kind == "i"
-    places = np.append(columns, kept) if shapes else columns
-    if not shapes or np.any(places < 0) or np.any(places >= n_features):
+    if not shapes or np.any(columns < 0) or np.any(columns >= n_features):
         raise NotOursError("its training rows do not fit its columns")
 
 

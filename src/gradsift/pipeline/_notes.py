@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from shlex import quote
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 
 from gradsift.answer import Answer, Note
 from gradsift.data import fill_missing
-from gradsift.data.slices import take_columns
-from gradsift.estimators.names import variable_names
 from gradsift.exceptions import (
     DependentRowsWarning,
     FewGroupsWarning,
@@ -25,17 +22,13 @@ from gradsift.exceptions import (
     RepeatedRowsWarning,
 )
 from gradsift.inference.proportional_hazards import proportional_hazards
-from gradsift.protocols import Array, Source
+from gradsift.protocols import Source
 from gradsift.responses import Survival
 from gradsift.tables import Choices, ReadOptions, Table
 from gradsift.tables import Note as TableNote
 
 TOO_GOOD_R2, TOO_GOOD_ACCURACY = 0.995, 0.999
 """Held-out scores beyond belief."""
-FEWEST = 10
-"""Rows below which anything fits."""
-MOST_CHECKED = 20
-"""Selected columns that are compared with the target."""
 DECISIONS = ("joined", "left out", "filled", "suggestion")
 """Kinds of notes on a table that the first screen repeats: they change what is analysed."""
 BRIEF: dict[type[Warning], str] = {
@@ -47,32 +40,17 @@ BRIEF: dict[type[Warning], str] = {
         "Rows come in few groups, so that confidences are rough; take the order of the findings "
         "for a ranking."
     ),
-    ConvergenceWarning: (
-        "The fit stopped before it reached its tolerance; treat the numbers as approximate."
-    ),
 }
 """Warnings whose messages are long, in one sentence."""
 
 
-@dataclass
-class Warned:
-    """The warnings of a run."""
-
-    caught: list[warnings.WarningMessage] = field(default_factory=list)
-
-    @property
-    def converged(self) -> bool:
-        """Whether every fit reached its tolerance."""
-        return not any(issubclass(w.category, ConvergenceWarning) for w in self.caught)
-
-
 @contextmanager
-def gathered(warned: Warned) -> Iterator[None]:
+def gathered(warned: list[warnings.WarningMessage]) -> Iterator[None]:
     """Warnings are kept instead of written to stderr."""
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         yield
-    warned.caught += met
+    warned += met
 
 
 def sentence(clause: str) -> str:
@@ -182,86 +160,28 @@ def hazard_notes(model: Any, table: Table) -> list[Note]:
     return [] if found.holds else [Note(str(found), caution=True)]
 
 
-def warning_notes(warned: Warned, table: Table) -> list[Note]:
+def warning_notes(warned: Sequence[warnings.WarningMessage], table: Table) -> list[Note]:
     """Warnings as cautions, each once; nothing that the answer says anyway."""
     # that nothing was selected is the headline, and a table in memory has a note on repeated rows
     said = {NothingSelectedWarning, *(() if isinstance(table.X, Source) else {RepeatedRowsWarning})}
     texts = [
         BRIEF.get(w.category, in_options(str(w.message)))
-        for w in warned.caught
+        for w in warned
         if issubclass(w.category, UserWarning) and w.category not in said
     ]
     return [Note(sentence(text), caution=True) for text in dict.fromkeys(texts)]
 
 
-def alarm_notes(model: BaseEstimator, answer: Answer, table: Table) -> list[Note]:
-    """Signs of a leak: a held-out score beyond belief, or a column that alone gives the target."""
-    columns = model.get_support(indices=True)[:MOST_CHECKED].tolist()
-    labels = bool(answer.classes)
-    alone = []
-    if not isinstance(table.X, Source):  # reading columns again would take long
-        values = take_columns(table.X, np.array(columns, dtype=np.intp))
-        y = table.y if table.y.dtype.names is None else table.y["time"]
-        each = [y] if y.ndim == 1 else list(y.T)
-        alone = [
-            k for k, x in zip(columns, values.T) if any(reproduces(x, y, labels) for y in each)
-        ]
-    names, out = variable_names(model, table.names), []
-    for k in alone:
-        text = (
-            f"{names[k]} alone gives {answer.target}: a copy or a consequence of it? Leave it out "
-            "with --drop if it would not be known beforehand."
-        )
-        out.append(Note(text, caution=True))
-    p = answer.prediction
-    bar = TOO_GOOD_ACCURACY if labels else TOO_GOOD_R2
-    if p is not None and not alone and p.score.mean > bar:
-        text = (
-            f"{p.metric} {p.score.mean:.4f} on held-out rows is rarely true: does a column hold "
-            "the target, or are rows copies of others?"
-        )
-        out.append(Note(text, caution=True))
-    return out
-
-
-def reproduces(x: Array, y: Any, labels: bool) -> bool:
-    """Whether one column alone gives the target: each row from its neighbours along the column.
-
-    Numbers: rows are predicted by the mean of other rows with the same value, or by the line
-    through the two next to them, and R² is beyond belief. Labels: sorted by the column, every class
-    lies in one piece.
-
-    Examples
-    --------
-    >>> x = np.linspace(0, 1, 200)
-    >>> reproduces(x, x**2, labels=False), reproduces(x, np.cos(900 * x), labels=False)
-    (True, False)
-    """
-    there = np.isfinite(x)
-    x, y = x[there], np.asarray(y)[there]
-    if len(x) < FEWEST or len(np.unique(y)) < 2:
-        return False
-    order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
-    start = np.flatnonzero(np.r_[True, np.diff(x) > 0])
-    size = np.diff(np.r_[start, len(x)])
-    if labels:
-        codes = np.unique(y, return_inverse=True)[1]
-        alike = np.minimum.reduceat(codes, start) == np.maximum.reduceat(codes, start)
-        return bool(alike.all() and (np.diff(codes) != 0).sum() == codes.max())
-    y = y.astype(float)
-    total = np.add.reduceat(y, start)
-    again = np.repeat(size, size)
-    others = (np.repeat(total, size) - y) / np.maximum(again - 1, 1)
-    guess = np.where(again > 1, others, np.repeat(between(x[start], total / size), size))
-    left = np.square(y - guess).sum() / np.square(y - y.mean()).sum()
-    return bool(1.0 - left > TOO_GOOD_R2)
-
-
-def between(x: Array, y: Array) -> Array:
-    """Each y on the straight line through its two neighbours along x, which is strictly rising."""
-    if len(x) < 3:
-        return np.full(len(x), y.mean())
-    a = np.r_[1, np.arange(len(x) - 2), len(x) - 3]
-    b = np.r_[2, np.arange(2, len(x)), len(x) - 2]
-    return np.asarray(y[a] + (x - x[a]) / (x[b] - x[a]) * (y[b] - y[a]))
+def alarm_notes(answer: Answer) -> list[Note]:
+    """A held-out score beyond belief: a sign of a leak."""
+    p, labels = answer.prediction, bool(answer.classes)
+    if p is None or p.score.mean <= (TOO_GOOD_ACCURACY if labels else TOO_GOOD_R2):
+        return []
+    first = answer.selected[:1]
+    such = f", such as {first[0]}," if first else ""
+    text = (
+        f"{p.metric} {p.score.mean:.4f} on held-out rows is rarely true: is a column{such} a copy "
+        f"or a consequence of {answer.target}, or are rows copies of others? Leave out with --drop "
+        "what would not be known beforehand."
+    )
+    return [Note(text, caution=True)]

@@ -1,8 +1,7 @@
-"""Held-out scores, half samples and tests in the form that an answer has them."""
+"""Held-out scores and tests in the form that an answer has them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from gradsift.answer import Answer, Prediction, Score, Sheet
 from gradsift.answer.words import TOGETHER
-from gradsift.evaluate import HeldOut, Scores, Stability
+from gradsift.evaluate import HeldOut, Scores
 from gradsift.evaluate.scores import OUTCOME
 from gradsift.inference.marginal_tests import RATE
 from gradsift.protocols import IntArray
@@ -122,24 +121,3 @@ def association_sheet(model: BaseEstimator, names: Sequence[str]) -> Sheet | Non
         "acts, and what shares a cause with it, are on this list too."
     )
     return Sheet("Associated", text, ("variable", "p", "q", "selected"), tuple(rows.values()))
-
-
-def stability_sheet(
-    again: Stability, model: BaseEstimator, answer: Answer, names: Sequence[str]
-) -> Sheet:
-    """How often half samples selected each variable."""
-    counts: Counter[str] = Counter()
-    for columns in again.selections:
-        counts.update(set(variable_labels(model, names, columns)))
-    total = len(again.selections)
-    selected = set(answer.selected)
-    order = sorted(counts.items(), key=lambda item: (-item[1], item[0] not in selected, item[0]))
-    rows = tuple(
-        (name, float(count) / total, "yes" if name in selected else "no")
-        for name, count in order[:MOST_LISTED]
-    )
-    text = (
-        f"The selection was repeated on {total} half samples. Near-copies take turns, and half of "
-        "the rows show less than all: a clear finding can come back rarely."
-    )
-    return Sheet("Half samples", text, ("variable", "share", "selected"), rows)

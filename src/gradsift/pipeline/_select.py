@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal
+from warnings import WarningMessage
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import TimeSeriesSplit
 
-from gradsift import (
-    AlphaGrid,
-    Penalties,
-    SiftOptions,
-    SparseGradientClassifierCV,
-    SparseGradientRegressorCV,
-)
+from gradsift import SiftOptions
 from gradsift._run.progress import Say, progress_to, silent
-from gradsift._run.threads import count_workers
 from gradsift.answer import Answer, Note, explain
 from gradsift.data import FilledSource, fill_missing
 from gradsift.data.row_groups import constant_in_groups, group_codes
@@ -28,10 +21,8 @@ from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best, variable_names
 from gradsift.estimators.splits import SampleParams
 from gradsift.estimators.survival import SIFTS
-from gradsift.evaluate import stability
-from gradsift.evaluate.held_out import begin_held_out
+from gradsift.evaluate.held_out import PendingScores, begin_held_out
 from gradsift.pipeline._notes import (
-    Warned,
     alarm_notes,
     fit_notes,
     gathered,
@@ -39,14 +30,10 @@ from gradsift.pipeline._notes import (
     table_notes,
     warning_notes,
 )
-from gradsift.pipeline._scores import association_sheet, prediction_of, stability_sheet, test_sheet
+from gradsift.pipeline._scores import association_sheet, prediction_of, test_sheet
 from gradsift.protocols import Array, Source
 from gradsift.responses.ordinal import OrderedLabels
 from gradsift.tables import Recipe, Table
-
-Stage = Callable[["Selection"], "Selection"]
-"""What is found out after the fit."""
-Method = Literal["sift", "sparse-gradient"]
 
 
 @dataclass(frozen=True)
@@ -55,25 +42,19 @@ class Settings:
 
     Parameters
     ----------
-    method : {'sift', 'sparse-gradient'}
-        `GradientSift*`, or the paper's estimator with alpha by cross-validation.
     false_positives : float
-        Expected number of false variables (sift).
+        Expected number of false variables.
     false_discovery_rate : float, optional
-        Select by tests, with about this share of false variables at most (sift).
+        Select by tests, with about this share of false variables at most.
     interactions : bool
-        Look for products of two variables (sift).
+        Look for products of two variables.
     cv : int
-        Folds; 0 = none (sift only).
-    selection : {'min', '1se'}
-        Which alpha (sparse-gradient).
+        Folds; 0 = none.
     max_features : int, optional
         Select no more than this many; categories count once, columns that are kept not at all.
     predict_with : {'selected', 'auto'}
-        What the model predicts with (sift): the selected variables alone, or their average with
+        What the model predicts with: the selected variables alone, or their average with
         predictors on all columns, where these have a part.
-    repeats : int
-        Half samples to repeat the selection on.
     associated : bool
         Also list the variables that are associated with the target one by one.
     seed : int
@@ -82,15 +63,12 @@ class Settings:
         Rows are in the order of time: every fold learns from the rows before those held out.
     """
 
-    method: Method = "sift"
     false_positives: float = 0.3
     false_discovery_rate: float | None = None
     interactions: bool = True
     cv: int = 5
-    selection: Literal["min", "1se"] = "min"
     max_features: int | None = None
     predict_with: Literal["selected", "auto"] = "selected"
-    repeats: int = 0
     associated: bool = False
     seed: int = 0
     n_jobs: int = 1
@@ -103,62 +81,26 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     Filling missing values, whole categories and the limit to the selection are part of its fit.
     Clones of it are fitted to all rows, to folds and to half samples, and nothing else is.
     """
-    check_response(table, settings)
-    labels = table.task == "classification"
-    missing: Literal["error", "mean"] = (
-        "error" if table.recipe.missing in ("error", "drop") else "mean"
-    )
-    if settings.method == "sift":
-        return SIFTS[table.task](
-            settings.false_positives,
-            false_discovery_rate=settings.false_discovery_rate,
-            interactions=settings.interactions,
-            always_keep=table.keep.tolist() or None,
-            feature_groups=table.feature_groups,
-            # both ways are scored; a table read column by column is not, and needs fewer passes
-            predict_with=settings.predict_with if isinstance(table.X, Source) else "auto",
-            missing=missing,
-            options=SiftOptions(max_features=settings.max_features, seed=settings.seed),
-        )
-    if settings.method != "sparse-gradient":
-        raise ValueError(f"--method {settings.method}: use sift or sparse-gradient.")
-    if table.covariates is not None or table.offset is not None:
-        raise ValueError(
-            "--covariates works with --method sift; for sparse-gradient, put such columns into the "
-            "table and name them with --keep."
-        )
-    if settings.cv < 2:
-        raise ValueError("--method sparse-gradient chooses its penalty by --cv of at least 2.")
-    factor = None
-    if len(table.keep):
-        factor = np.ones(table.X.shape[1])
-        factor[table.keep] = 0.0
-    sparse = SparseGradientClassifierCV if labels else SparseGradientRegressorCV
-    return sparse(
-        cv=settings.cv,
-        selection=settings.selection,
-        alphas=AlphaGrid(max_features=settings.max_features),
-        penalties=Penalties(penalty_factor=factor),
-        missing=missing,
-        n_jobs=max(settings.n_jobs, 1),  # folds have the processes
+    check_response(table)
+    return SIFTS[table.task](
+        settings.false_positives,
+        false_discovery_rate=settings.false_discovery_rate,
+        interactions=settings.interactions,
+        always_keep=table.keep.tolist() or None,
+        feature_groups=table.feature_groups,
+        # both ways are scored; a table read column by column is not, and needs fewer passes
+        predict_with=settings.predict_with if isinstance(table.X, Source) else "auto",
+        missing="error" if table.recipe.missing in ("error", "drop") else "mean",
+        options=SiftOptions(max_features=settings.max_features, seed=settings.seed),
     )
 
 
-def check_response(table: Table, settings: Settings) -> None:
+def check_response(table: Table) -> None:
     """Refuse what the response of a table does not go with."""
-    if table.y.ndim > 1:
-        if settings.method != "sift":
-            raise ValueError("several targets work with --method sift only.")
-        if table.offset is not None:
-            raise ValueError(
-                "--offset is a known part of one target: give it with one --target only."
-            )
-    if table.task in ("regression", "classification"):
-        return
-    what = {"counts": "counts", "ordinal": "ordered answers", "survival": "survival times"}
-    if settings.method != "sift":
-        raise ValueError(f"{what[table.task]} work with --method sift only.")
-    if table.groups is not None:
+    if table.y.ndim > 1 and table.offset is not None:
+        raise ValueError("--offset is a known part of one target: give it with one --target only.")
+    if table.groups is not None and table.task not in ("regression", "classification"):
+        what = {"counts": "counts", "ordinal": "ordered answers", "survival": "survival times"}
         raise ValueError(
             f"{what[table.task]} take rows for independent: row groups do not go with them. Make "
             "one row of each group first, or give the groups among the covariates."
@@ -194,14 +136,11 @@ class Selection:
     answer : Answer
     seconds : float
         Of the fit.
-    warned : Warned
-        Warnings of the run.
     """
 
     model: Any
     answer: Answer
     seconds: float
-    warned: Warned = field(default_factory=Warned)
 
 
 def select(
@@ -241,35 +180,38 @@ def select_in_stages(
     table: Table, settings: Settings, say: Say = silent, made: dict[str, str] | None = None
 ) -> Iterator[Selection]:
     """The selection after each stage, so that it can be written before the next one begins: the
-    fit with its findings, held-out folds, half samples.
+    fit with its findings, then the scores of held-out folds.
     """
     settings, limits = affordable(table, settings)
     procedure = make_estimator(table, settings)
-    warned = Warned()
+    warned: list[WarningMessage] = []
     with gathered(warned):
-        stages = later_stages(procedure, table, settings, say)
+        folds = begin_folds(procedure, table, settings)
         model, seconds = fit_to_all(procedure, table, settings, say)
         answer = answer_of(model, table, settings, made or {}, seconds)
     notes = (*table_notes(table), *limits, *fit_notes(model, table))
     if table.task == "survival" and not isinstance(table.X, Source):
         notes += tuple(hazard_notes(model, table))
-    found = Selection(model, replace(answer, notes=notes), seconds, warned)
-    for done, stage in enumerate(stages.values()):
-        missing = " and ".join(list(stages)[done:])
-        unfinished = Note(f"This was written before the run ended, without {missing}.", True)
-        yield finished(found, table, unfinished)
+    found = Selection(model, replace(answer, notes=notes), seconds)
+    if folds is not None:
+        unfinished = "This was written before the run ended, without held-out scores."
+        yield finished(found, table, warned, Note(unfinished, caution=True))
+        say(f"scoring {settings.cv} held-out folds")
         with gathered(warned):
-            found = stage(found)
-    yield finished(found, table)
+            prediction = prediction_of(folds.result(), answer.target, answer.outcomes)
+        found = replace(found, answer=replace(found.answer, prediction=prediction))
+    yield finished(found, table, warned)
 
 
-def finished(found: Selection, table: Table, *more: Note) -> Selection:
+def finished(
+    found: Selection, table: Table, warned: Sequence[WarningMessage], *more: Note
+) -> Selection:
     """The selection with the notes of warnings and alarms; cautions come first."""
     answer = found.answer
     notes = (
         *more,
-        *alarm_notes(found.model, answer, table),
-        *warning_notes(found.warned, table),
+        *alarm_notes(answer),
+        *warning_notes(warned, table),
         *answer.notes,
     )
     once = {note.text: note for note in sorted(notes, key=lambda note: not note.caution)}
@@ -285,7 +227,6 @@ def answer_of(
     sheets = [test_sheet(model, answer, names)] if settings.false_discovery_rate else []
     sheets += [association_sheet(model, names)] if settings.associated else []
     how = {name: str(value) for name, value in vars(settings).items() if value is not None}
-    how |= certificate(model) if settings.method == "sparse-gradient" else {}
     how |= {"seconds of the fit": f"{seconds:.2f}"}
     given = {name: text for name, text in made.items() if name != "source"}
     return replace(
@@ -317,13 +258,6 @@ def table_answer(
     )
 
 
-def certificate(model: BaseEstimator) -> dict[str, str]:
-    """What proves the optimality of the paper's estimators."""
-    proof = ("alpha", "alpha_max", "dual_gap")
-    found = {name: getattr(model, f"{name}_", None) for name in proof}
-    return {name: f"{value:.3g}" for name, value in found.items() if value is not None}
-
-
 def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tuple[Any, float]:
     """The procedure fitted to all rows, with findings where there can be some; the seconds."""
     n, p = table.X.shape
@@ -333,44 +267,21 @@ def fit_to_all(procedure: Any, table: Table, settings: Settings, say: Say) -> tu
     with progress_to(say):
         y = response_of(table.y, table.recipe)
         model.fit(table.X, y, **table.sample_params)
-        if settings.method == "sift":
-            model.set_params(predict_with=settings.predict_with)
-        if knows_findings(table, settings):
+        model.set_params(predict_with=settings.predict_with)
+        if knows_findings(table):
             model = with_findings(model, table.X, y, **table.sample_params)
     return model, perf_counter() - start
 
 
-def later_stages(procedure: Any, table: Table, settings: Settings, say: Say) -> dict[str, Stage]:
-    """What is to be found out after the fit, where it is asked for: in words, and how. Other
-    processes begin with the folds at once.
+def begin_folds(procedure: Any, table: Table, settings: Settings) -> PendingScores | None:
+    """Held-out folds of the procedure, where they are asked for; other processes, where there are
+    some, fit them while this one fits to all rows.
     """
-    X, y, n_jobs = table.X, response_of(table.y, table.recipe), settings.n_jobs
-
+    if not settings.cv:
+        return None
     folds = TimeSeriesSplit(settings.cv) if settings.time_order else settings.cv
-    known = SampleParams(**table.sample_params)
-    begin = partial(begin_held_out, procedure, X, y, folds, n_jobs, params=known)
-    begun = begin() if settings.cv and count_workers(n_jobs) > 1 else None
-
-    def scores(found: Selection) -> Selection:
-        say(f"scoring {settings.cv} held-out folds")
-        held = (begun or begin()).result()
-        prediction = prediction_of(held, found.answer.target, found.answer.outcomes)
-        return replace(found, answer=replace(found.answer, prediction=prediction))
-
-    def halves(found: Selection) -> Selection:
-        say(f"selecting again on {settings.repeats} half samples")
-        again = stability(
-            procedure, X, y, settings.repeats, settings.seed, n_jobs=n_jobs, **table.sample_params
-        )
-        names = column_names(found.model, table)
-        sheet = stability_sheet(again, found.model, found.answer, names)
-        return replace(found, answer=replace(found.answer, sheets=(*found.answer.sheets, sheet)))
-
-    stages: dict[str, tuple[int, Stage]] = {
-        "held-out scores": (settings.cv, scores),
-        "half samples": (settings.repeats, halves),
-    }
-    return {name: stage for name, (wanted, stage) in stages.items() if wanted}
+    y, params = response_of(table.y, table.recipe), SampleParams(**table.sample_params)
+    return begin_held_out(procedure, table.X, y, folds, settings.n_jobs, params=params)
 
 
 def column_names(model: BaseEstimator, table: Table) -> Sequence[str]:
@@ -380,12 +291,10 @@ def column_names(model: BaseEstimator, table: Table) -> Sequence[str]:
     return variable_names(model, table.names)
 
 
-def knows_findings(table: Table, settings: Settings) -> bool:
+def knows_findings(table: Table) -> bool:
     """Whether findings can be looked for: not with a response that differs inside of groups, and
     not with an offset of labels.
     """
-    if settings.method != "sift":
-        return False
     if table.offset is not None and table.task == "classification":
         return False
     return table.groups is None or constant_in_groups(
@@ -394,22 +303,22 @@ def knows_findings(table: Table, settings: Settings) -> bool:
 
 
 def affordable(table: Table, settings: Settings) -> tuple[Settings, list[Note]]:
-    """The settings with what this table allows of folds and half samples, and notes."""
+    """The settings with what this table allows of folds, and notes."""
     notes = []
-    if settings.method == "sift" and not knows_findings(table, settings):
+    if not knows_findings(table):
         why = (
             "the target differs inside of groups; --aggregate mean makes one row of each group"
             if table.groups is not None
             else "labels have an offset; give it among the covariates instead"
         )
         notes.append(Note(f"Confidence was not computed, because {why}.", caution=True))
-    if isinstance(table.X, Source) and (settings.cv or settings.repeats):
+    if isinstance(table.X, Source) and settings.cv:
         text = (
             "The table does not fit into memory and was read column by column: there are no "
             "held-out scores. Score the model on other rows with gradsift report."
         )
         notes.append(Note(text, caution=True))
-        settings = replace(settings, cv=0, repeats=0)
+        settings = replace(settings, cv=0)
     return settings, notes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -29,22 +28,17 @@ class Training:
         Columns that the fingerprints cover, besides the target.
     digests : (n,) int array
         One per row, sorted.
-    covariates : tuple of int
-        Columns that were kept because they were asked for.
     """
 
     columns: NDArray[np.int64]
     digests: NDArray[np.int64]
-    covariates: tuple[int, ...] = ()
 
     def unseen(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Which rows of a table are not rows of the fit."""
         return ~np.isin(row_digests(X, y, self.columns), self.digests)
 
 
-def record_training(
-    model: BaseEstimator, X: Any, y: Any, covariates: Sequence[int] = ()
-) -> Training:
+def record_training(model: BaseEstimator, X: Any, y: Any) -> Training:
     """The fingerprints of the rows that a model was fitted to.
 
     Examples
@@ -58,7 +52,7 @@ def record_training(
     """
     columns = np.union1d(used_columns(model), best_unselected(model, MORE_COLUMNS))
     digests = np.sort(row_digests(X, y, columns))
-    return Training(columns.astype(np.int64), digests, tuple(int(k) for k in covariates))
+    return Training(columns.astype(np.int64), digests)
 
 
 def row_digests(X: Any, y: Any, columns: IntArray) -> NDArray[np.int64]:
