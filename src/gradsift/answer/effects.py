@@ -201,30 +201,25 @@ class EffectModel:
         return target.unit if isinstance(target, NumberTarget) and target.outcomes[0] else 1.0
 
     @cached_property
-    def factors(self) -> Array:
-        """Factors of all columns in products, three each, and a column of ones: (n, 3 a + 1)."""
-        Z = [additive.clipped(spline, x) for spline, x in zip(self.fit.splines, self.X.T)]
-        return np.column_stack([*map(additive.factors, Z), np.ones(len(self.X))])
+    def factors(self) -> list[Array]:
+        """Factors of each column in products, (n, 3)."""
+        columns = zip(self.fit.splines, self.X.T)
+        return [additive.factors(additive.clipped(spline, x)) for spline, x in columns]
 
     def at(self, settings: Sequence[dict[int, Array]]) -> Predictions:
         """Mean predictions over the rows if some variables had given values."""
-        fit, D, F, means, slopes = self.fit, self.fit.design.matrix, self.factors, [], []
+        fit, D, means, slopes = self.fit, self.fit.design.matrix, [], []
         predicted, beta = fit.target.means(fit.fitted), fit.coefficients
         weight = fit.target.weight / fit.target.weight.sum()
-        changed: IntArray = np.zeros(0, dtype=np.intp)
-        rest, bent = fit.fitted, np.asarray(0.0)
+        bent = np.asarray(0.0)
         for values in settings:
-            where, source, factor, shift = self._replaced(values)
-            if not np.array_equal(where, changed):
-                changed, rest = where, fit.fitted - D[:, where] @ beta[where]
-            along = np.zeros((F.shape[1], beta.shape[1]))
-            np.add.at(along, source, factor[:, None] * beta[where])
-            P, bend = predicted(rest + F @ along + shift @ beta[where])
+            where, columns = self._replaced(values)
+            P, bend = predicted(fit.fitted + (columns - D[:, where]) @ beta[where])
             if not np.array_equal(bend, bent):  # of numbers, all bends are the same
                 bent, lever = bend, np.einsum("n,ncf->cfn", weight, bend)
-                whole, by_factor = lever @ D, lever @ F
+                whole = lever @ D
             slope = whole.copy()
-            slope[..., where] = by_factor[..., source] * factor + by_factor[..., -1:] * shift
+            slope[..., where] = lever @ columns
             means.append(weight @ P)
             slopes.append(slope.reshape(P.shape[1], -1))
         mean, slopes_ = np.array(means), np.array(slopes)
@@ -233,35 +228,25 @@ class EffectModel:
         wider = float(ndtri(1.0 - 0.025 / self.count) / ndtri(0.975))  # 1 for one outcome
         return Predictions(mean, slopes_, wider**2 * fit.covariance, self.scale)
 
-    def _replaced(self, values: dict[int, Array]) -> tuple[IntArray, IntArray, Array, Array]:
-        """Columns of the design that given values change, and what they are then: columns of
-        `factors`, times numbers, plus numbers.
-        """
-        design, splines, (n_columns,) = self.fit.design, self.fit.splines, self.X.shape[1:]
-        ones, first = 3 * n_columns, design.blocks[-1].stop
-        known, fixed = np.zeros(n_columns, dtype=bool), np.ones((n_columns, 3))
-        where, level = [], []
+    def _replaced(self, values: dict[int, Array]) -> tuple[IntArray, Array]:
+        """Columns of the design that given values change, and what they are then, (n, columns)."""
+        design, splines, n = self.fit.design, self.fit.splines, len(self.X)
+        where, columns, fixed = [], [], {}
         for v, row in values.items():
             for j, value in zip(self.where[v], row[len(row) - len(self.where[v]) :]):
                 x = np.array([value])
-                where.append(np.arange(first)[design.blocks[j]])
-                level.append(splines[j](x)[0])
-                known[j], fixed[j] = True, additive.factors(additive.clipped(splines[j], x))
-        left, right = np.array(design.pairs, dtype=np.intp).reshape(-1, 2).T
-        hit = np.flatnonzero(known[left] | known[right])
-        a, b = left[hit][:, None], right[hit][:, None]
-        source = np.where(known[a], 3 * b + additive.SECOND, 3 * a + additive.FIRST)
-        source[(known[a] & known[b])[:, 0]] = ones
-        pairs = (additive.PER_PAIR * hit[:, None] + np.arange(additive.PER_PAIR)).reshape(-1)
-        spread = design.spread[pairs]
-        product = (fixed[a, additive.FIRST] * fixed[b, additive.SECOND]).reshape(-1) / spread
-        curves = np.concatenate(level)
-        return (
-            np.concatenate([*where, first + pairs]),
-            np.concatenate([np.full(len(curves), ones), source.reshape(-1)]),
-            np.concatenate([curves, product]),
-            np.concatenate([np.zeros(len(curves)), -design.centre[pairs] / spread]),
-        )
+                block = design.blocks[j]
+                where.append(np.arange(block.start, block.stop))
+                columns.append(np.repeat(splines[j](x), n, axis=0))
+                fixed[j] = np.repeat(additive.factors(additive.clipped(splines[j], x)), n, axis=0)
+        for i, (a, b) in enumerate(design.pairs):
+            if a in fixed or b in fixed:
+                own = slice(additive.PER_PAIR * i, additive.PER_PAIR * (i + 1))
+                both = (fixed.get(k, self.factors[k]) for k in (a, b))
+                where.append(design.pair_columns(i))
+                product = additive.products(*both) - design.centre[own]
+                columns.append(product / design.spread[own])
+        return np.concatenate(where), np.hstack(columns)
 
 
 def fit_effects(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -36,43 +36,6 @@ about the coefficients (f m, f m)."""
 Means = Callable[[Array], tuple[Array, Array]]
 """Predictions (n, outcomes) at eta (n, outputs), and their derivatives in the free outputs
 (n, outcomes, f)."""
-
-
-class Target(Protocol):
-    """What an additive model is about. Rows count `weight` times; those of one of `groups` belong
-    together. `constant_variance` is the prior variance of the constant.
-    """
-
-    @property
-    def weight(self) -> Array: ...
-
-    @property
-    def groups(self) -> IntArray | None: ...
-
-    @property
-    def scale(self) -> Scale: ...
-
-    @property
-    def outputs(self) -> int: ...
-
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        """What predictions are about: '' for one number."""
-        ...
-
-    @property
-    def slope_sd(self) -> float:
-        """Prior standard deviation of slopes."""
-        ...
-
-    @property
-    def constant_variance(self) -> float: ...
-
-    def solve(self, D: Array, prior: Array, start: Array) -> Solution: ...
-
-    def means(self, fitted: Array) -> Means:
-        """How predictions follow from eta, where `fitted` (n, outputs) is that of the fit."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +199,15 @@ class LikelihoodTarget:
             return P, (P * (1.0 - P))[:, :, None]
 
         return {"hazard": log_hazard, "rate": count}.get(self.scale, this_or_higher)
+
+
+Target = NumberTarget | LabelTarget | LikelihoodTarget
+"""What an additive model is about. Rows count `weight` times, and those of one of `groups` belong
+together. Predictions are about `outcomes`, '' for one number, and on a `scale`. Slopes have the
+prior standard deviation `slope_sd`, the constant the variance `constant_variance`. `solve` fits the
+coefficients of a design, and `means` says how predictions follow from the predictor, where `fitted`
+(n, outputs) is that of the fit.
+"""
 
 
 def number_target(

@@ -12,7 +12,7 @@ from gradsift.answer.words import TOGETHER
 from gradsift.evaluate import HeldOut, Scores
 from gradsift.evaluate.scores import OUTCOME
 from gradsift.inference.marginal_tests import RATE
-from gradsift.protocols import IntArray
+from gradsift.protocols import Array, IntArray
 
 CLEARLY_BETTER = 0.05
 """Difference of R² or accuracy from which another way to predict is worth advice, where it is also
@@ -68,39 +68,28 @@ def new_rows_prediction(scores: Scores, count: int, outcomes: Sequence[str] = ()
     return Prediction(metric, model, (), rows, outcomes=each)
 
 
-def variable_labels(model: BaseEstimator, names: Sequence[str], columns: IntArray) -> list[str]:
-    """The variables of some columns: themselves, or the category that they are part of."""
-    groups = getattr(model, "feature_groups_", None)
-    return [(names if groups is None else groups)[k] for k in columns.tolist()]
-
-
 def test_sheet(model: BaseEstimator, answer: Answer, names: Sequence[str]) -> Sheet | None:
     """p- and q-values of the tests that a false discovery rate was asked of."""
     found = getattr(model, "significance_", None)
     if found is None:
         return None
-    order = np.argsort(found.p_values, kind="stable")[:MOST_LISTED]
-    order = order[np.isfinite(found.p_values[order])]
-    selected = model.get_support()
-    rows: dict[str, tuple[str | float, ...]] = {}
-    for k, label in zip(order.tolist(), variable_labels(model, names, order)):
-        p, q, together = (
-            float(values[k]) for values in (found.p_values, found.q_values, found.finding_q_values)
-        )
-        if p < 1.0:
-            rows.setdefault(label, (label, p, q, together, "yes" if selected[k] else "no"))
+    order = np.argsort(found.p_values, kind="stable")
+    order = order[found.p_values[order] < 1.0]  # nan where a column was not tested
+    rows = by_variable(
+        model, names, order, (found.p_values, found.q_values, found.finding_q_values)
+    )
     text = (
         "Each variable is tested given the best model that does without it. q is the share of "
         "false ones among all up to this row."
     )
     clear = {m.name for f in answer.of("clear") for m in f.members[:1]}
-    if any(name in clear and float(row[2]) > 0.5 for name, row in rows.items()):
+    if any(name in clear and float(q) > 0.5 for name, _, q, *_ in rows):
         text += (
             " A clear finding can have a large q: all columns count as tests, and a near-copy can "
             "take its place."
         )
     head = ("variable", "p", "q", "q with its near-copies", "selected")
-    return Sheet("Tests", text, head, tuple(rows.values()))
+    return Sheet("Tests", text, head, rows)
 
 
 def association_sheet(model: BaseEstimator, names: Sequence[str]) -> Sheet | None:
@@ -108,16 +97,27 @@ def association_sheet(model: BaseEstimator, names: Sequence[str]) -> Sheet | Non
     found = getattr(model, "association_", None)
     if found is None:
         return None
-    columns = found.associated(model.false_discovery_rate or RATE)
-    selected = model.get_support()
-    rows: dict[str, tuple[str | float, ...]] = {}
-    shown = columns[:MOST_LISTED]
-    for k, label in zip(shown.tolist(), variable_labels(model, names, shown)):
-        used = "yes" if selected[k] else "no"
-        rows.setdefault(label, (label, float(found.p_values[k]), float(found.q_values[k]), used))
+    rate = model.false_discovery_rate or RATE
+    columns = found.associated(rate)
     text = (
         f"{len(columns):,} columns are associated one by one at a false discovery rate of "
-        f"{model.false_discovery_rate or RATE:.0%}, nothing else held fixed: near-copies of what "
-        "acts, and what shares a cause with it, are on this list too."
+        f"{rate:.0%}, nothing else held fixed: near-copies of what acts, and what shares a cause "
+        "with it, are on this list too."
     )
-    return Sheet("Associated", text, ("variable", "p", "q", "selected"), tuple(rows.values()))
+    rows = by_variable(model, names, columns, (found.p_values, found.q_values))
+    return Sheet("Associated", text, ("variable", "p", "q", "selected"), rows)
+
+
+def by_variable(
+    model: BaseEstimator, names: Sequence[str], columns: IntArray, values: Sequence[Array]
+) -> tuple[tuple[str | float, ...], ...]:
+    """A row for each variable, with the values of its first column: itself, or the category that
+    it is part of; and whether it was selected.
+    """
+    labels, selected = getattr(model, "feature_groups_", None), model.get_support()
+    rows: dict[str, tuple[str | float, ...]] = {}
+    for k in columns[:MOST_LISTED].tolist():
+        name = (names if labels is None else labels)[k]
+        numbers = (float(each[k]) for each in values)
+        rows.setdefault(name, (name, *numbers, "yes" if selected[k] else "no"))
+    return tuple(rows.values())
