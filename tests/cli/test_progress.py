@@ -1,12 +1,12 @@
 """What a log shows of a run: a line when it begins, and then one every few seconds."""
 
-from gradsift.cli import _progress
-from gradsift.cli._progress import EVERY, Progress
+from gradsift.cli import _select
+from gradsift.cli._select import EVERY, Progress
 
 
 def test_a_log_has_few_lines(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr(_progress, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_select, "perf_counter", lambda: now[0])
     progress = Progress(cv=5)
     progress.is_log = True
     for second in range(0, 40, 2):

@@ -19,7 +19,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs in t
 from gradsift.cli import main
 main()
 """
-LONG = ("--cv", "30")
+LONG = ("--cv", "60", "--threads", "1")
 
 
 @pytest.fixture

@@ -7,7 +7,13 @@ from gradsift.pipeline._files import (
     write_rows,
 )
 from gradsift.pipeline._folder import Place, new_file, results_place, unused_folder
-from gradsift.pipeline._model_file import SavedModel, load_model, save_model
+from gradsift.pipeline._model_file import (
+    SavedModel,
+    Training,
+    load_model,
+    record_training,
+    save_model,
+)
 from gradsift.pipeline._notes import in_options, option_words, sentence
 from gradsift.pipeline._scores import new_rows_prediction
 from gradsift.pipeline._select import (
@@ -18,7 +24,6 @@ from gradsift.pipeline._select import (
     select_in_stages,
     table_answer,
 )
-from gradsift.pipeline._training import Training, record_training
 
 __all__ = [
     "Place",

@@ -33,7 +33,6 @@ from gradsift.inference import findings
 from gradsift.inference.marginal_tests import Association
 from gradsift.inference.results import ColumnTest, ProductTest, ReducedModel, Significance
 from gradsift.numerics.ard_kernels import Anova, ArdGaussian, DotProduct
-from gradsift.pipeline._training import Training
 from gradsift.refit import OutcomePredictors, Predictor, Refit
 from gradsift.refit.all_columns import KernelMember, LinearMember
 from gradsift.refit.evidence import Candidate, EvidenceFit, Expansion, Features, Posterior
@@ -57,7 +56,7 @@ OPEN = (
 not tested or not measured. All others are factors of predictions.
 """
 PARTS = (
-    *OPEN, Training, TableEncoder, Column, NumberStyle, ReadOptions, ResponseColumns, Covariate,
+    *OPEN, TableEncoder, Column, NumberStyle, ReadOptions, ResponseColumns, Covariate,
     Covariates, SiftOptions, Predictor, BaselineHazard, LogMean, Cuts, OutcomePredictors, Refit,
     LinearMember, KernelMember, Candidate, EvidenceFit, Expansion, Features, Posterior,
     ArdGaussian, Anova, DotProduct,

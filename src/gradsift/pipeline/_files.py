@@ -19,9 +19,8 @@ from gradsift.estimators.splits import SampleParams
 from gradsift.inference.settings import DEFAULT as FINDINGS
 from gradsift.pipeline._folder import Place
 from gradsift.pipeline._model_file import NAME as MODEL
-from gradsift.pipeline._model_file import save_model
+from gradsift.pipeline._model_file import record_training, save_model
 from gradsift.pipeline._select import Selection, column_names, without_missing
-from gradsift.pipeline._training import record_training
 from gradsift.tables import Table
 from gradsift.tables.prediction_table import NewTable
 from gradsift.tables.variants import BIM

@@ -13,6 +13,8 @@ import re
 import warnings
 import zipfile
 import zlib
+from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -22,6 +24,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from gradsift._run.memory import available_memory
+from gradsift.data.slices import take_columns
+from gradsift.estimators.validation import used_columns
 from gradsift.pipeline._as_data import (
     ESTIMATORS,
     KINDS,
@@ -31,10 +35,12 @@ from gradsift.pipeline._as_data import (
     build,
     is_finite,
 )
-from gradsift.pipeline._training import Training
+from gradsift.protocols import IntArray
 from gradsift.tables import Recipe
 from gradsift.tables.columns import TableEncoder
 
+MORE_COLUMNS = 32
+"""Columns other than those that the model uses, so that rows that agree in a few stay apart."""
 NAME = "model.gradsift"
 """What `gradsift select` calls its model."""
 KIND = "gradsift model"
@@ -49,6 +55,26 @@ tables shrink about tenfold; a bomb shrinks a thousandfold.
 """
 ELEMENT = 100
 """Bytes that Python takes for an element of JSON, about; a character takes up to 4."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The rows of a fit.
+
+    Attributes
+    ----------
+    columns : (c,) int array
+        Columns that the fingerprints cover, besides the target.
+    digests : (n,) int array
+        One per row, sorted.
+    """
+
+    columns: NDArray[np.int64]
+    digests: NDArray[np.int64]
+
+    def unseen(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Which rows of a table are not rows of the fit."""
+        return ~np.isin(row_digests(X, y, self.columns), self.digests)
 
 
 class SavedModel(NamedTuple):
@@ -79,7 +105,7 @@ def save_model(
         "format": FORMAT,
         "model": writer.tree(model),
         "recipe": {name: writer.tree(value) for name, value in vars(recipe).items()},
-        "training": writer.tree(training),
+        "training": training and {k: writer.tree(v) for k, v in vars(training).items()},
     }
     # most of a wide model is zeros and repeats
     with ZipFile(path, "w", compression=ZIP_DEFLATED, compresslevel=1) as archive:
@@ -212,7 +238,9 @@ def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> SavedMo
     try:
         model = reader.value(content["model"])
         recipe = build(Recipe, {k: reader.value(v) for k, v in content["recipe"].items()})
-        training = reader.value(content.get("training"))
+        training = content.get("training")
+        if training is not None:
+            training = build(Training, {k: reader.value(v) for k, v in training.items()})
     except RecursionError as error:
         raise NotOursError("it is nested too deeply") from error
     except (TypeError, AttributeError) as error:
@@ -227,12 +255,10 @@ def read_content(content: dict[str, Any], arrays: list[NDArray[Any]]) -> SavedMo
     return SavedModel(model, recipe, training)
 
 
-def check_training(training: object, n_features: int) -> None:
+def check_training(training: Training | None, n_features: int) -> None:
     """Refuse what are no fingerprints of rows of this model."""
     if training is None:
         return
-    if not isinstance(training, Training):
-        raise NotOursError("its training rows are not of the form this format has")
     columns, digests = training.columns, training.digests
     shapes = columns.ndim == digests.ndim == 1 and columns.dtype.kind == digests.dtype.kind == "i"
     if not shapes or np.any(columns < 0) or np.any(columns >= n_features):
@@ -300,3 +326,44 @@ def works_on(model: BaseEstimator, X: NDArray[Any]) -> bool:
         and all(f.shape == X.shape for f in fields)
         and all(map(is_finite, numbers))
     )
+
+
+# ---- which rows a model was fitted to, as fingerprints: enough to know them again, not to read
+
+
+def record_training(model: BaseEstimator, X: Any, y: Any) -> Training:
+    """The fingerprints of the rows that a model was fitted to.
+
+    Examples
+    --------
+    >>> from gradsift import GradientSiftRegressor
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
+    >>> y = X[:, 1]
+    >>> training = record_training(GradientSiftRegressor().fit(X[:40], y[:40]), X[:40], y[:40])
+    >>> int(training.unseen(X, y).sum())
+    20
+    """
+    columns = np.union1d(used_columns(model), best_unselected(model, MORE_COLUMNS))
+    digests = np.sort(row_digests(X, y, columns))
+    return Training(columns.astype(np.int64), digests)
+
+
+def row_digests(X: Any, y: Any, columns: IntArray) -> NDArray[np.int64]:
+    """A number for each row that depends on its target and on every bit of these columns."""
+    values = np.ascontiguousarray(take_columns(X, np.asarray(columns, dtype=np.intp)))
+    values = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, one zero
+    labels = np.asarray(y)
+    texts = labels.astype(str) if labels.dtype.kind not in "fV" else map(repr, labels.tolist())
+    found = [
+        blake2b(row.tobytes() + text.encode(), digest_size=8).digest()
+        for row, text in zip(values, texts, strict=True)
+    ]
+    return np.frombuffer(b"".join(found), dtype="<i8").astype(np.int64)
+
+
+def best_unselected(model: BaseEstimator, most: int) -> IntArray:
+    """Columns that were not selected, best ranked first, at most `most` of them."""
+    support = model.get_support()
+    # ranks are 1 .. p: the ones asked for lie among the first, whatever the number of columns
+    near = np.flatnonzero(~support & (model.ranking_ <= most + support.sum()))
+    return np.asarray(near[np.argsort(model.ranking_[near], kind="stable")][:most])

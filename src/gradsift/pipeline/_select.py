@@ -79,7 +79,7 @@ def make_estimator(table: Table, settings: Settings) -> Any:
     """The whole procedure that the settings ask for as one estimator, not fitted.
 
     Filling missing values, whole categories and the limit to the selection are part of its fit.
-    Clones of it are fitted to all rows, to folds and to half samples, and nothing else is.
+    Clones of it are fitted to all rows and to folds, and nothing else is.
     """
     check_response(table)
     return SIFTS[table.task](
