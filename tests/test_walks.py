@@ -28,12 +28,12 @@ WALKS = {
     "SparseGradientRegressor().fit": Walk(files=42, functions=270, switches=161, depth=16),
     "findings": Walk(files=32, functions=171, switches=105, depth=13),
     # with roles of columns, several kinds of response, and folds in other processes
-    "select": Walk(files=99, functions=939, switches=494, depth=28),
+    "select": Walk(files=97, functions=937, switches=492, depth=28),
 }
 CYCLES = 0
 PRIVATE_IMPORTS = 0
 PRIVATE_USES = 0
-ANY = 279
+ANY = 272
 OWN_CLASSES = 4
 PARAMETERS = {"GradientSift": 12, "SparseGradient": 12, "CV": 14}
 NUMBERS = 115
