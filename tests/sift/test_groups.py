@@ -5,24 +5,21 @@ import numpy as np
 from gradsift.sift.groups import JOINT, NEVER, PRODUCT, GroupIndex, Levels
 
 
-def test_every_number_says_its_kind_and_place():
-    index = GroupIndex(np.array([2, 5, 9, 11]), n_joint=2)
-    kinds = [(index.part(g), index.place(g)) for g in range(17)]
-    univariate = [(part, j) for part in range(3) for j in range(4)]
-    assert kinds == [*univariate, (JOINT, 0), (JOINT, 1), *((PRODUCT, j) for j in range(3))]
-    assert [index.univariate(part, j) for part, j in univariate] == list(range(12))
-    assert [list(range(16))[index.of_part(part)] for part in (0, 2)] == [
-        [0, 1, 2, 3],
-        [8, 9, 10, 11],
-    ]
-    assert index.univariate_of((1, 7, 13, 15)) == (1, 7)
-    assert index.products_of((1, 7, 13, 15)) == (15,)
-    assert [index.place_of(column) for column in (2, 3, 11, 12)] == [0, None, 3, None]
+def test_every_number_says_its_kind_and_columns():
+    products = ((2, 5), (2, 9), (9, 11))
+    index = GroupIndex(np.array([2, 5, 9, 11]), joint=((0, 1), (5, 9)), products=products)
+    univariate = [(part, (c,)) for part in range(3) for c in (2, 5, 9, 11)]
+    others = [(JOINT, (0, 1)), (JOINT, (5, 9)), *((PRODUCT, pair) for pair in products)]
+    assert [(index.part(g), index.parents(g)) for g in range(17)] == [*univariate, *others]
+    assert [index.number(*key) for key in [*univariate, *others]] == list(range(17))
+    assert (index.first_joint, index.first_product) == (12, 14)
+    assert index.number(0, (3,)) is None
 
 
 def test_a_support_in_the_numbers_of_another_pool():
-    old = GroupIndex(np.array([2, 5, 9]), n_joint=1)
-    new = GroupIndex(np.array([0, 2, 5, 8, 9]), n_joint=1)
+    joint, products = ((0, 3),), ((2, 5), (5, 9))
+    old = GroupIndex(np.array([2, 5, 9]), joint, products)
+    new = GroupIndex(np.array([0, 2, 5, 8, 9]), joint, products)
     support = (1, 3, 8, 9, 11)  # linear 5, quadratic 2, local 9, joint, second product
     assert old.renumbered(support, new) == (2, 6, 14, 15, 17)
 

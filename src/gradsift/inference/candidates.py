@@ -110,7 +110,7 @@ def sift_fits(problem: Sift, chosen: Sequence[ChosenGroup]) -> tuple[Array, Fits
     fits: Fits = {}
     ends = np.cumsum(groups.size[list(support)])
     for g, end, size in zip(support, ends, groups.size[list(support)], strict=True):
-        parents, some = groups.parents_of(g), slice(int(end - size), int(end))
+        parents, some = groups.index.parents(g), slice(int(end - size), int(end))
         fits[parents] = fits.get(parents, np.zeros_like(Y)) + Z[some].T @ B[some]
     return Y, fits
 
@@ -122,14 +122,14 @@ def chosen_groups(table: Columns, chosen: Sequence[ChosenGroup]) -> tuple[Groups
     pairs = {(g.variables[0], g.variables[1]): 0.0 for g in chosen if g.part == "product"}
     values = dict(zip(columns.tolist(), table.known(columns).T, strict=True))
     groups = with_products(groups, values, pairs)
-    index, place = groups.index, {int(c): j for j, c in enumerate(columns)}
-    # of columns that were chosen together, each has a linear part
-    parts = [("linear" if g.part == "joint" else g.part, v) for g in chosen for v in g.variables]
-    support = {
-        index.univariate(PARTS.index(part), place[v]) for part, v in parts if part != "product"
-    }
-    products = range(index.first_product, index.first_product + len(pairs))
-    return groups, tuple(sorted([*support, *products]))
+    found: set[int | None] = set()
+    for term in chosen:
+        # of columns that were chosen together, each has a linear part
+        joint = term.part == "joint"
+        part = 0 if joint else PARTS.index(term.part)
+        each = [(v,) for v in term.variables] if joint else [term.variables]
+        found |= {groups.index.number(part, parents) for parents in each}
+    return groups, tuple(sorted(g for g in found if g is not None))
 
 
 # ------------------------------------------------------------------ which columns are candidates

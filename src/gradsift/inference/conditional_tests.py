@@ -55,7 +55,7 @@ from gradsift.inference.settings import TESTS, ColumnTestSettings
 from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.features import Single, clipped, product_feature
-from gradsift.sift.groups import chi2_log_sf, shares, univariate_log_p
+from gradsift.sift.groups import PRODUCT, chi2_log_sf, shares, univariate_log_p
 from gradsift.sift.procedure import Sift, SiftFit
 
 PARTS = ("linear", "quadratic", "local", "product")
@@ -205,7 +205,7 @@ class ColumnTester:
         selected groups.
         """
         chosen = self.fit
-        group = chosen.groups.index.first_product + chosen.groups.parents.index(pair)
+        group = chosen.groups.index.number(PRODUCT, pair)
         rest = replace(chosen, support=tuple(g for g in chosen.support if g != group), known=None)
         both = [self.column(v) for v in pair]
         terms = np.column_stack([rest.features(), *(Z.T for _, Z in both)])
@@ -322,8 +322,10 @@ def once_each(log_set: Array, together: dict[int, frozenset[int]]) -> Array:
 def tested_products(tester: ColumnTester) -> tuple[ProductTest, ...]:
     """p- and q-values of the selected products, among all pairs of columns."""
     fit, p = tester.fit, tester.sift.n_columns
-    products = fit.groups.index.products_of(fit.support)
-    pairs = [fit.groups.parents[fit.groups.index.place(g)] for g in products]
+    index = fit.groups.index
+    pairs = [
+        index.products[g - index.first_product] for g in fit.support if g >= index.first_product
+    ]
     log_p = np.array([tester.product(pair) for pair in pairs])
     q = benjamini_hochberg(log_p, p * (p - 1) / 2)
     found = [

@@ -124,10 +124,10 @@ def scores_from(groups: Groups, R: Array, first: int) -> Iterator[tuple[slice, S
             for _, Z in groups.table.features(groups.columns)
         ]
         for part, pieces in enumerate(zip(*found, strict=True)):
-            yield index.of_part(part), Scores(*map(np.concatenate, zip(*pieces, strict=True)))
+            where = slice(part * len(groups.columns), (part + 1) * len(groups.columns))
+            yield where, Scores(*map(np.concatenate, zip(*pieces, strict=True)))
     for g in range(max(first, index.first_joint), index.first_product):
-        Z = groups.joint_features(index.place(g))
-        yield slice(g, g + 1), group_scores(Z[None], R, clusters)
+        yield slice(g, g + 1), group_scores(groups.joint_features(g)[None], R, clusters)
     if len(groups.products):
         where = slice(index.first_product, len(groups.size))
         yield where, group_scores(groups.products[:, None, :], R, clusters)

@@ -27,8 +27,9 @@ under the null, like that of any other group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import betainc, chdtrc, gammaln
@@ -202,64 +203,51 @@ JOINT, PRODUCT = 3, 4
 
 @dataclass(frozen=True)
 class GroupIndex:
-    """The arithmetic of group numbers."""
+    """What the numbers of groups stand for."""
 
     columns: IntArray
     """(k,) columns of the source that are pooled, increasing."""
-    n_joint: int = 0
+    joint: tuple[tuple[int, ...], ...] = ()
+    """Source columns of each joint group."""
+    products: tuple[tuple[int, int], ...] = ()
+    """Source columns of each product."""
 
-    @property
+    def part(self, group: int) -> int:
+        """The kind of a group, as in `PARTS`."""
+        if group < self.first_joint:
+            return group // len(self.columns)
+        return JOINT if group < self.first_product else PRODUCT
+
+    def parents(self, group: int) -> tuple[int, ...]:
+        """Source columns of a group."""
+        if group < self.first_joint:
+            return (int(self.columns[group % len(self.columns)]),)
+        return (*self.joint, *self.products)[group - self.first_joint]
+
+    def number(self, part: int, parents: tuple[int, ...]) -> int | None:
+        """The number of the group of a kind and its columns; None where there is none."""
+        if part < JOINT:
+            j = int(np.searchsorted(self.columns, parents[0]))
+            here = j < len(self.columns) and self.columns[j] == parents[0]
+            return part * len(self.columns) + j if here else None
+        joint = part == JOINT
+        known: Sequence[tuple[int, ...]] = self.joint if joint else self.products
+        first = self.first_joint if joint else self.first_product
+        return first + known.index(parents) if parents in known else None
+
+    @cached_property
     def first_joint(self) -> int:
         """Number of the first joint group, and of univariate groups."""
         return 3 * len(self.columns)
 
-    @property
+    @cached_property
     def first_product(self) -> int:
-        return 3 * len(self.columns) + self.n_joint
-
-    def part(self, group: int) -> int:
-        """The kind of a group, as in `PARTS`."""
-        if group >= self.first_product:
-            return PRODUCT
-        return JOINT if group >= self.first_joint else group // len(self.columns)
-
-    def place(self, group: int) -> int:
-        """Pooled column of a univariate group; number of another group among its kind."""
-        if group >= self.first_product:
-            return group - self.first_product
-        return group - self.first_joint if group >= self.first_joint else group % len(self.columns)
-
-    def place_of(self, column: int) -> int | None:
-        """Place of a source column in the pool; None where it is not pooled."""
-        j = int(np.searchsorted(self.columns, column))
-        return j if j < len(self.columns) and self.columns[j] == column else None
-
-    def univariate(self, part: int, place: int) -> int:
-        """Number of a univariate group."""
-        return part * len(self.columns) + place
-
-    def of_part(self, part: int) -> slice:
-        """Numbers of all linear, quadratic or local groups."""
-        return slice(part * len(self.columns), (part + 1) * len(self.columns))
-
-    def univariate_of(self, support: Support) -> Support:
-        return tuple(g for g in support if g < self.first_joint)
-
-    def products_of(self, support: Support) -> Support:
-        return tuple(g for g in support if g >= self.first_product)
+        return self.first_joint + len(self.joint)
 
     def renumbered(self, support: Support, new: GroupIndex) -> Support:
-        """A support in the numbers of another pool that holds its columns too, and the same joint
-        groups and products.
-        """
-        where = np.searchsorted(new.columns, self.columns)
-
-        def number(g: int) -> int:
-            if g >= self.first_joint:
-                return g - self.first_joint + new.first_joint
-            return new.univariate(self.part(g), int(where[self.place(g)]))
-
-        return tuple(sorted(map(number, support)))
+        """A support in the numbers of another pool that holds its groups too."""
+        found = [new.number(self.part(g), self.parents(g)) for g in support]
+        return tuple(sorted(g for g in found if g is not None))
 
 
 @dataclass(frozen=True)
@@ -411,8 +399,6 @@ class Groups:
     """Whitened features of the pooled columns."""
     products: Array
     """(s, n) whitened products."""
-    parents: tuple[tuple[int, int], ...]
-    """Source columns of each product."""
     levels: Levels
     """(G,) squared levels."""
     size: IntArray
@@ -440,47 +426,38 @@ class Groups:
 
     def stack(self, support: Support) -> Array:
         """Features of a support, (df, n)."""
-        index = self.index
-        own = index.univariate_of(support)
-        made = self.univariate.stack([(index.place(g), index.part(g)) for g in own])
+        part, k = self.index.part, len(self.columns)
+        own = [g for g in support if part(g) < JOINT]
+        made = self.univariate.stack([(g % k, part(g)) for g in own])
         for g in support[len(own) :]:
-            at = index.place(g)
-            joint = index.part(g) == JOINT
-            made.append(self.joint_features(at) if joint else self.products[at : at + 1])
+            at = g - self.index.first_product
+            made.append(self.joint_features(g) if part(g) == JOINT else self.products[at : at + 1])
         return np.concatenate([self.products[:0], *made])
 
-    def joint_features(self, number: int) -> Array:
+    def joint_features(self, group: int) -> Array:
         """Features of a joint group, (r, n)."""
         assert self.joint is not None
+        number = group - self.index.first_joint
         start = int(self.joint.size[:number].sum())
         return self.joint.features[start : start + int(self.joint.size[number])]
 
-    def parents_of(self, group: int) -> tuple[int, ...]:
-        """Source columns a group belongs to."""
-        index = self.index
-        if group >= index.first_product:
-            return self.parents[group - index.first_product]
-        if self.joint is not None and group >= index.first_joint:
-            return self.joint.members[group - index.first_joint]
-        return (int(index.columns[group % len(index.columns)]),)
-
     def owners_of(self, group: int) -> tuple[int, ...]:
         """Variables a group belongs to: its columns, unless several are one variable."""
-        parents = self.parents_of(group)
+        parents = self.index.parents(group)
         if self.joint is None:
             return parents
         return tuple(sorted(set(self.joint.labels[list(parents)].tolist())))
 
     def variables(self, support: Support) -> list[int]:
         """Source columns a support uses, sorted."""
-        return sorted({v for g in support for v in self.parents_of(g)})
+        return sorted({v for g in support for v in self.index.parents(g)})
 
     def only(self, supports: list[Support]) -> tuple[Groups, list[Support]]:
         """The groups of the columns some supports use, and the supports in their numbers."""
-        old = self.index
-        used = sorted({old.place(g) for T in supports for g in old.univariate_of(T)})
+        old, k = self.index, len(self.columns)
+        used = sorted({g % k for T in supports for g in T if old.part(g) < JOINT})
         new = replace(old, columns=self.columns[used])
-        kept = np.array([old.univariate(part, j) for part in range(3) for j in used], dtype=np.intp)
+        kept = np.array([part * k + j for part in range(3) for j in used], dtype=np.intp)
         kept = np.concatenate([kept, np.arange(old.first_joint, len(self.size))])
         groups = replace(
             self,
@@ -501,10 +478,9 @@ class Groups:
         """The same groups, out of reach where they use one of these columns."""
         if not columns:
             return self
-        univariate = np.flatnonzero(np.tile(np.isin(self.columns, list(columns)), 3)).tolist()
-        others = range(self.index.first_joint, len(self.size))
-        used = [g for g in others if not columns.isdisjoint(self.parents_of(g))]
-        return self.excluding([*univariate, *used])
+        every = range(len(self.size))
+        used = [g for g in every if not columns.isdisjoint(self.index.parents(g))]
+        return self.excluding(used)
 
     def squared_norms(self, R: Array, mix: Array | None = None) -> Array:
         """||Z_g R||_F^2 / n for a residual R (n, q): (G,). For many residuals R_i = R mix_i, from R
@@ -526,7 +502,6 @@ def pool(table: Columns, columns: IntArray, levels: Levels) -> Groups:
         index=GroupIndex(columns),
         univariate=table.stored(columns),
         products=np.zeros((0, table.rows.count)),
-        parents=(),
         levels=levels.map(lambda level: np.repeat(level, k)),
         size=np.repeat(np.array(settings.part_sizes, dtype=np.intp), k),
         table=table,
@@ -542,8 +517,8 @@ def with_products(
     level = np.array(list(pairs.values()))
     return replace(
         groups,
+        index=replace(groups.index, products=tuple(pairs)),
         products=np.array(made).reshape(len(made), groups.products.shape[1]),
-        parents=tuple(pairs),
         levels=groups.levels.take(before).followed_by(Levels(level, level)),
         size=np.concatenate([groups.size[before], np.ones(len(pairs), dtype=np.intp)]),
     )

@@ -141,8 +141,8 @@ class Sift:
         problem than by those they were found with.
         """
         index = fit.groups.index
-        support = index.univariate_of(fit.support)
-        columns = np.unique(index.columns[[index.place(g) for g in support]])
+        support = tuple(g for g in fit.support if g < index.first_joint)
+        columns = np.array(fit.groups.variables(support), dtype=np.intp)
         if not len(columns):
             return 0.0
         here = self.pooled(columns)
@@ -196,7 +196,7 @@ class Sift:
             how = self.false_positives, q, self.interactions, self.settings
             groups = replace(
                 groups,
-                index=replace(groups.index, n_joint=len(of.members)),
+                index=replace(groups.index, joint=of.members),
                 joint=of,
                 levels=of.univariate_levels(columns, *how).followed_by(of.joint_levels(*how)),
                 size=np.concatenate([groups.size, of.size]),
@@ -447,14 +447,14 @@ class SiftFit:
         groups, support = self.groups, self.support
         strength = loss_without(groups, support, self.fitted[1], [(g,) for g in support])
         made = [
-            ChosenGroup(PARTS[groups.index.part(g)], groups.parents_of(g), float(s))
+            ChosenGroup(PARTS[groups.index.part(g)], groups.index.parents(g), float(s))
             for g, s in zip(support, strength, strict=True)
         ]
         return tuple(sorted(made, key=lambda term: (-term.strength, term.variables)))
 
     def features(self, without: frozenset[int] = frozenset()) -> Array:
         """Features (n, df), rows unscaled, of the groups that use none of some columns."""
-        kept = [g for g in self.support if without.isdisjoint(self.groups.parents_of(g))]
+        kept = [g for g in self.support if without.isdisjoint(self.groups.index.parents(g))]
         return np.asarray(self.groups.stack(tuple(kept)).T / self.groups.rows.column_root)
 
     @cached_property
@@ -483,7 +483,7 @@ class SiftFit:
         groups = made.excluding_columns(columns)
         starts = list(
             dict.fromkeys(
-                tuple(g for g in T if columns.isdisjoint(groups.parents_of(g))) for T in supports
+                tuple(g for g in T if columns.isdisjoint(groups.index.parents(g))) for T in supports
             )
         )
         response = problem.response
@@ -528,7 +528,7 @@ class SiftFit:
         tails[selected] = np.exp(own.log_p)
         chosen = np.union1d(selected, self.bent).astype(np.intp)
         needed = interactions_of(groups, self.support, response, classes)
-        kept = {groups.parents_of(g) for g in needed}
+        kept = {groups.index.parents(g) for g in needed}
         pairs = [t for t in self.terms if t.part == "product" and t.variables in kept]
         clusters = response.rows.clusters
         return SiftResult(

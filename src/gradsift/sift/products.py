@@ -25,7 +25,7 @@ from gradsift.numerics.logistic import ReducedModels, with_ones
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import SiftResponse
 from gradsift.sift.features import Single
-from gradsift.sift.groups import Groups, Support, pair_tests, squared_level
+from gradsift.sift.groups import PRODUCT, Groups, Support, pair_tests, squared_level
 from gradsift.sift.rows import Clusters, Rows
 from gradsift.sift.settings import DEFAULT, SiftSettings
 
@@ -369,7 +369,7 @@ def interactions_of(
     groups: Groups, support: Support, response: SiftResponse, classes: Classes | None = None
 ) -> list[int]:
     """Products of a support that are not made by the link; all of them for numbers."""
-    products = list(groups.index.products_of(support))
+    products = [g for g in support if groups.index.part(g) == PRODUCT]
     known = None
     if classes is None or groups.rows.clusters is not None:
         T = indicators(response.Y)

@@ -161,7 +161,7 @@ class Losses(NamedTuple):
 def variable_losses(groups: Groups, support: Support, Y: Array) -> Losses:
     """What the fit of a support to its pseudo-response Y (n, q) loses without each variable."""
     variables = groups.variables(support)
-    own = [tuple(g for g in support if v in groups.parents_of(g)) for v in variables]
+    own = [tuple(g for g in support if v in groups.index.parents(g)) for v in variables]
     loss = loss_without(groups, support, Y, own)
     df = np.array([groups.size[list(gs)].sum() for gs in own], dtype=float)
     ratio = np.array([groups.ratio[list(gs)].mean() for gs in own])

@@ -28,7 +28,7 @@ from gradsift.sift.criterion import (
     normal_equations,
     robust_fit,
 )
-from gradsift.sift.groups import JOINT, PRODUCT, Groups, Support, relaxed_levels
+from gradsift.sift.groups import JOINT, Groups, Support, relaxed_levels
 from gradsift.sift.saddlepoint import permutation_ratio
 
 # The path: supports of a group lasso, from the empty one down.
@@ -156,8 +156,8 @@ def levels_given(groups: Groups, support: Support) -> Array:
         level[known] = further[known]
         return level
     for v in groups.variables(support):
-        if (j := groups.index.place_of(v)) is not None:
-            univariate = [groups.index.univariate(part, j) for part in range(3)]
+        if (j := groups.index.number(0, (v,))) is not None:
+            univariate = slice(j, groups.index.first_joint, len(groups.columns))
             level[univariate] = further[univariate]
     return level
 
@@ -330,7 +330,7 @@ def best_move(
 
 def in_order(groups: Groups, support: Support) -> tuple[Any, ...]:
     """Supports sort by their variables, then by what they use of them."""
-    return groups.variables(support), sorted((groups.parents_of(g), g) for g in support)
+    return groups.variables(support), sorted((groups.index.parents(g), g) for g in support)
 
 
 def first_of_least(groups: Groups, supports: list[Support], values: list[float]) -> Support:
@@ -342,7 +342,7 @@ def first_of_least(groups: Groups, supports: list[Support], values: list[float])
 
 def earlier_copies(groups: Groups, variables: list[int]) -> dict[int, list[int]]:
     """The columns of the pool before each variable that are copies of it, mirrored or not."""
-    places = [j for v in variables if (j := groups.index.place_of(v)) is not None]
+    places = [j for v in variables if (j := groups.index.number(0, (v,))) is not None]
     if not places:
         return {}
     linear = groups.stack(tuple(places))
@@ -362,20 +362,14 @@ def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Su
     """The support with one variable in the place of another; None where a product is not there, or
     one of the columns is part of a joint group.
     """
-    index, out = groups.index, []
+    index, out = groups.index, list[int]()
     for g in support:
-        parents, part = groups.parents_of(g), index.part(g)
-        if variable not in parents:
-            out.append(g)
-        elif part == JOINT:
+        parents, part = index.parents(g), index.part(g)
+        moved = tuple(sorted(other if v == variable else v for v in parents))
+        found = index.number(part, moved) if part != JOINT or moved == parents else None
+        if found is None:
             return None
-        elif part == PRODUCT:
-            pair = tuple(sorted(other if v == variable else v for v in parents))
-            if pair not in groups.parents:
-                return None
-            out.append(index.first_product + groups.parents.index(pair))
-        elif (j := index.place_of(other)) is not None:
-            out.append(index.univariate(part, j))
+        out.append(found)
     return tuple(sorted(out))
 
 
