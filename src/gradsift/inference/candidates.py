@@ -17,29 +17,24 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._run.passes import each_block
-from gradsift.data import ArraySource
-from gradsift.data.source import BesideSource
 from gradsift.inference.settings import EffectPrior, FindingSettings, univariate_prior
 from gradsift.protocols import Array, IntArray
 from gradsift.sift import PARTS, ChosenGroup, Sift
 from gradsift.sift.criterion import robust_fit
 from gradsift.sift.features import (
     BLOCK_VALUES,
-    N_BINS,
     Columns,
-    at_a_time,
     largest,
     make_unit,
     mean_filled,
-    univariate_scores,
+    summed_squares,
 )
 from gradsift.sift.groups import Groups, Levels, Support, least_squares, pool, with_products
 from gradsift.sift.rows import Rows
@@ -161,47 +156,30 @@ def scan(table: Columns, Y: Array, fits: Fits, settings: FindingSettings) -> tup
     """Two log Bayes factors (p,) of every column, in one pass: the largest one against the
     response, the residual and each partial residual; and that against the residual.
     """
-    source, rows = table.source, table.rows
-    if isinstance(source, BesideSource):
-        sides = (source.base, ArraySource(source.more))
-        parts = [scan(replace(table, source=side), Y, fits, settings) for side in sides]
-        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-    n, p = source.shape
     rest = Y - sum(fits.values(), start=np.zeros_like(Y))
     R = np.stack([Y, rest, *(rest + fit for fit in fits.values())], axis=1)  # (n, b, q)
-    prior = univariate_prior(rows.total, table.settings.part_sizes, settings)
-    best, residual = np.zeros(p), np.zeros(p)
-    found: Iterator[tuple[slice, Array]]
-    counted = table.genotype_scores(R.reshape(len(R), -1))
-    if counted is not None:
-        found = ((where, factors_of(R, U, rows, table.settings, prior)) for where, U in counted)
-    else:
-        job = partial(scan_block, R, rows, table.settings, prior)
-        width = at_a_time(source, BLOCK_VALUES, table.settings.n_features * min(n, N_BINS) + 4 * n)
-        found = each_block(source, lambda _: job, width=width)
-    for where, factors in found:
-        best[where], residual[where] = factors.max(axis=0), factors[1]
+    left = np.square(R).sum(axis=(0, 2))
+    prior = univariate_prior(table.rows.total, table.settings.part_sizes, settings)
+    factors = partial(log_factors, table.rows, table.settings, prior, left)
+    best, residual = np.zeros((2, table.source.shape[1]))
+    for where, found in table.reduced_scores(R.reshape(len(R), -1), factors):
+        best[where], residual[where] = found.max(axis=0), found[1]
     return best, residual
 
 
-def scan_block(R: Array, rows: Rows, settings: SiftSettings, prior: EffectPrior, X: Array) -> Array:
-    """log Bayes factors (b, width) of columns X against responses R (n, b, q)."""
-    U = univariate_scores(X, R.reshape(len(R), -1), rows, settings)
-    return factors_of(R, U.transpose(1, 0, 2), rows, settings, prior)
-
-
-def factors_of(R: Array, U: Array, rows: Rows, settings: SiftSettings, prior: EffectPrior) -> Array:
-    """The same from scores U (features, width, b q); without local ones, these are zero."""
-    _, b, q = R.shape
-    squares = np.square(U.reshape(*U.shape[:2], b, q)).sum(axis=3)
-    starts = [part.start for part in settings.parts if part.start < len(U)]
-    squares = np.add.reduceat(squares, starts, axis=0) / rows.total
-    local = np.zeros((len(settings.parts) - len(starts), *squares.shape[1:]))
-    squares = np.concatenate([squares, local])
-    left = np.square(R).sum(axis=(0, 2))
+def log_factors(
+    rows: Rows, settings: SiftSettings, prior: EffectPrior, left: Array, U: Array
+) -> Array:
+    """log Bayes factors (b, width) of columns against responses of squared lengths `left` (b,),
+    from their scores U (width, features, b q).
+    """
+    b = len(left)
+    U = U.reshape(*U.shape[:2], b, -1)
+    squares = summed_squares(U, rows, settings)  # (parts, width, b)
     explained = np.tensordot(prior.shrink, squares, axes=1)  # (c, width, b)
-    ratio = -0.5 * (rows.total - 1) * q * np.log(np.maximum(1.0 - explained / left, 1e-6))
-    cost = prior.log_weight - 0.5 * q * np.log1p(prior.variance) @ np.array(settings.part_sizes)
+    half, unit = -0.5 * U.shape[3], np.maximum(1.0 - explained / left, 1e-6)
+    cost = prior.log_weight + half * np.log1p(prior.variance) @ np.array(settings.part_sizes)
+    ratio = half * (rows.total - 1) * np.log(unit)
     return np.logaddexp.reduce(ratio + cost[:, None, None], axis=0).T
 
 

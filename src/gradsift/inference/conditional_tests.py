@@ -168,7 +168,7 @@ class ColumnTester:
         return ReducedModel(
             columns=tuple(v for v in model.selected.tolist() if v < self.n_columns),
             unexplained=float(left),
-            background=max(0.0 if one.white is None else one.white.share for one in residuals),
+            background=max(one.white.share for one in residuals),
             part=PARTS[best],
             log_p=float(min(parts[best], 0.0)),
         )

@@ -96,28 +96,25 @@ class WhiteRows:
 
     Attributes
     ----------
-    W : (n, m) array
-        W'D = 0, and W'r is white.
     share : float
         h, the share of the random effect.
-    axes : (n, m) array or None
-        Orthonormal basis of the span of W, where m < n - df. Directions orthogonal to it are kept
-        as they are, but for a factor.
+    axes : (n, m) array
+        Principal axes of the random effect, orthogonal to the design.
+    sd : (m,) array
+        Standard deviations of the residual along these.
     rest : float
-        That factor.
+        That of all directions orthogonal to the axes.
     """
 
-    W: Array
     share: float
-    axes: Array | None = None
-    rest: float = 1.0
+    axes: Array
+    sd: Array
+    rest: float
 
     def rotated(self, A: Array) -> Array:
-        """Whitened features, of features A (n, ...) that are orthogonal to the design."""
-        along = self.W.T @ A
-        if self.axes is None:
-            return np.asarray(along)
-        return np.concatenate([along, self.rest * (A - self.axes @ (self.axes.T @ A))])
+        """Whitened features, of features A (n, k) that are orthogonal to the design."""
+        along = self.axes.T @ A
+        return np.concatenate([along / self.sd[:, None], (A - self.axes @ along) / self.rest])
 
 
 def relationship(
@@ -148,21 +145,22 @@ def white_rows(
     K: Relationship | None,
     copies: float = 0.0,
     settings: ColumnTestSettings = TESTS,
-) -> WhiteRows | None:
-    """The map that whitens a residual r (n,), orthogonal to D (n, df); None where the random effect
-    has no share, so that the residual is white already.
+) -> WhiteRows:
+    """The map that whitens a residual r (n,), orthogonal to D (n, df): the identity where the
+    random effect has no share, so that the residual is white already.
 
     `copies` is the sum of the weights less n: a row of weight 3 is three equal rows, which have two
     directions in which neither the response nor any column varies.
     """
+    identity = WhiteRows(0.0, np.zeros((len(r), 0)), np.ones(0), 1.0)
     if K is None:
-        return None
+        return identity
     axes, values, rest = principal_axes(D, K)
     count = len(r) - D.shape[1] - len(values)
     total = float(values.sum()) + count * rest
     directions = len(values) + count + copies
     if total <= 0.0 or directions <= 0.0:
-        return None
+        return identity
     mean = total / directions
     squares = np.square(axes.T @ r)
     # all directions orthogonal to the axes have one variance: one entry is enough for them
@@ -176,9 +174,9 @@ def white_rows(
     ]
     h = settings.shares[int(np.argmin(costs))]
     if h == 0:
-        return None
+        return identity
     sd = np.sqrt(1.0 - h + h * values)
-    return WhiteRows(axes / sd[:-1], h, axes if count > 0 else None, float(1.0 / sd[-1]))
+    return WhiteRows(h, axes, sd[:-1], float(sd[-1]))
 
 
 def principal_axes(D: Array, K: Relationship) -> tuple[Array, Array, float]:
@@ -222,8 +220,8 @@ class Residual:
         Lower bound of the residual sum of squares in a test.
     searched : float
         Degrees of freedom that the search for the model took.
-    white : WhiteRows or None
-        The map that whitens the residual, where the random effect has a share.
+    white : WhiteRows
+        The map that whitens the residual.
     settings : ColumnTestSettings
     """
 
@@ -233,17 +231,13 @@ class Residual:
     weight: Array
     least: float
     searched: float
-    white: WhiteRows | None
+    white: WhiteRows
     settings: ColumnTestSettings
 
     def adjusted(self, A: Array) -> Array:
         """Features A (n, m) with their rows scaled, made orthogonal to the design."""
         A = A * self.scale[:, None]
         return np.asarray(A - self.D @ (self.D.T @ A))
-
-    def rotated(self, A: Array) -> Array:
-        """A (n, ...) whitened as the residual is."""
-        return A if self.white is None else self.white.rotated(A)
 
     @property
     def df(self) -> float:
@@ -301,9 +295,9 @@ def univariate_tests(residual: Residual, Z: Array, settings: SiftSettings) -> li
     """log p of the linear, quadratic and local features Z (2 + J, n) of a column, rows unscaled;
     each given those before it.
     """
-    R = residual.rotated(residual.r)
+    R = residual.white.rotated(residual.r[:, None])[:, 0]
     A = residual.adjusted(Z.T)
-    white = residual.rotated(A)
+    white = residual.white.rotated(A)
     least = residual.settings.least_feature * np.linalg.norm(residual.scale)
     done = np.zeros((len(R), 0))
     out = []

@@ -19,7 +19,7 @@ nothing there: the square of the mean is not the mean of the square.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Protocol
@@ -284,28 +284,39 @@ class Columns:
                 yield where, Z
 
     def statistics(self, R: Array) -> Array:
-        """Statistics (3, p) of all columns against R (n, q) in one pass, features thrown away;
-        single precision, as ten million columns of them are held more than once.
+        """Statistics (3, p) of all columns against R (n, q) in one pass; single precision, as ten
+        million columns of them are held more than once.
+        """
+        out = np.zeros((3, self.source.shape[1]), dtype=np.float32)
+        squares = partial(summed_squares, rows=self.rows, settings=self.settings)
+        for where, found in self.reduced_scores(R, squares):
+            out[:, where] = found
+        return out
+
+    def reduced_scores(
+        self, R: Array, reduce: Callable[[Array], Array]
+    ) -> Iterator[tuple[slice, Array]]:
+        """What `reduce` makes of the scores Z R (width, features, q) of columns against R (n, q),
+        some columns at a time: (which, result). Features are thrown away; genotypes have only
+        linear and quadratic ones.
         """
         source, rows = self.source, self.rows
         if isinstance(source, BesideSource):
-            sides = source.base, ArraySource(source.more)
-            parts = [replace(self, source=side).statistics(R) for side in sides]
-            return np.concatenate(parts, axis=1)
-        n, p = source.shape
-        out = np.zeros((3, p), dtype=np.float32)
+            first = source.base.shape[1]
+            yield from replace(self, source=source.base).reduced_scores(R, reduce)
+            more = replace(self, source=ArraySource(source.more))
+            for where, found in more.reduced_scores(R, reduce):
+                yield slice(first + where.start, first + where.stop), found
+            return
         counted = self.genotype_scores(R)
         if counted is not None:
-            for where, scores in counted:
-                out[:2, where] = np.square(scores).sum(axis=2) / rows.total
-            return out
-        job = partial(raw_statistics, R, rows, self.settings)
+            yield from ((where, reduce(U.transpose(1, 0, 2))) for where, U in counted)
+            return
+        n = source.shape[0]
         made = min(n, N_BINS) if rows.clusters is None else n
         each = self.settings.n_features * made + 4 * n  # features, and copies of the column itself
-        width = at_a_time(source, BLOCK_VALUES, each)
-        for where, found in each_block(source, lambda _: job, width=width):
-            out[:, where] = found
-        return out
+        job = partial(reduced, R, rows, self.settings, reduce)
+        yield from each_block(source, lambda _: job, width=at_a_time(source, BLOCK_VALUES, each))
 
     def genotype_scores(self, R: Array) -> Iterator[tuple[slice, Array]] | None:
         """Z R of the linear and the quadratic feature of all columns, (2, width, q), from sums of R
@@ -368,8 +379,10 @@ class Columns:
 
 
 def summed_squares(U: Array, rows: Rows, settings: SiftSettings) -> Array:
-    """||Z_g R||_F^2 / n of each part from Z R, (width, features, q): (3, width)."""
-    squares = np.square(U).sum(axis=2)
+    """||Z_g R||_F^2 / n of each part from Z R, (width, features, .., q): (3, width, ..). Features
+    that are not there count as zero.
+    """
+    squares = np.square(U).sum(axis=-1)
     return np.stack([squares[:, part].sum(axis=1) for part in settings.parts]) / rows.total
 
 
@@ -535,9 +548,11 @@ def scores_of_sums(sums: Array, rows: Rows, settings: SiftSettings) -> Array:
     return np.asarray(np.stack([(f[:, :, None] * sums).sum(axis=0) * scale for f in made]))
 
 
-def raw_statistics(R: Array, rows: Rows, settings: SiftSettings, X: Array) -> Array:
-    """Statistics of columns as they are read, by the way that suits their length."""
-    return summed_squares(univariate_scores(X, R, rows, settings), rows, settings)
+def reduced(
+    R: Array, rows: Rows, settings: SiftSettings, reduce: Callable[[Array], Array], X: Array
+) -> Array:
+    """What `reduce` makes of the scores of columns X as they are read."""
+    return reduce(univariate_scores(X, R, rows, settings))
 
 
 def promising(statistics: Array, levels: Array, count: int, always: list[int]) -> IntArray:
