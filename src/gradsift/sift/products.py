@@ -55,24 +55,12 @@ class Screen:
     """(k,) the same over selected partners only."""
 
 
-class Found(NamedTuple):
-    """Pairs that reach their levels."""
-
-    ratio: Array
-    """z^2 over the squared level."""
-    level: Array
-    first: IntArray
-    """Places of their first columns, and of their second."""
-    second: IntArray
-
-
-def strongest_pairs(found: list[Found], count: int) -> list[Found]:
-    """The strongest of pairs that come in order, together; among equals the first ones."""
-    if not found:
-        return []
-    every = [np.concatenate(parts) for parts in zip(*found, strict=True)]
-    order = np.argsort(-every[0], kind="stable")[:count]
-    return [Found(*(part[order] for part in every))]
+def strongest_pairs(found: list[Array], count: int) -> Array:
+    """The `count` strongest pairs, (4, m): z^2 over the squared level, this level, and the places
+    of both columns. They come in order, and of equal ones the first is taken.
+    """
+    every = np.hstack([np.zeros((4, 0)), *found])
+    return every[:, np.argsort(-every[0], kind="stable")[:count]]
 
 
 Pairs = tuple[IntArray, IntArray, Single]
@@ -169,7 +157,7 @@ class Comparison:
 
     def block(
         self, A: Single, first_a: int, B: Single, first_b: int, start: int
-    ) -> tuple[slice, Array, Array, list[Found]]:
+    ) -> tuple[slice, Array, Array, Array]:
         """The columns of A from number `start` on against those of B: which they are, the largest
         z^2 of them and of the columns of B, over all and over selected partners (2, width), and
         the strongest pairs. A begins with column `first_a`, and B with `first_b`.
@@ -178,7 +166,7 @@ class Comparison:
         a = np.arange(start, stop)
         statistic = self.statistic(A[:, start - first_a : stop - first_a])
         own, others = np.zeros((2, len(a))), np.zeros((2, B.shape[1]))
-        found: list[Found] = []
+        found: list[Array] = []
         for skip in range(max(start - first_b, 0) // PIECE * PIECE, B.shape[1], PIECE):
             piece = slice(skip, min(skip + PIECE, B.shape[1]))
             b = np.arange(first_b + piece.start, first_b + piece.stop)
@@ -200,8 +188,8 @@ class Comparison:
                 i, j = np.nonzero(z > 0.999 * level)
                 z, level = z[i, j], level[i, j]
             if len(z):
-                passed = Found(z / level, np.broadcast_to(level, z.shape), a[i], b[j])
-                found += strongest_pairs([passed], self.count)
+                passed = np.stack([z / level, np.broadcast_to(level, z.shape), a[i], b[j]])
+                found.append(strongest_pairs([passed], self.count))
         return slice(start, stop), own, others, strongest_pairs(found, self.count)
 
 
@@ -245,8 +233,7 @@ def screen(
         settings.n_known,
         min(squared_level(1.0, k, q), 0.999 * levels[0]),
     )
-    best = np.zeros((2, k))
-    found: list[Found] = []
+    best, found = np.zeros((2, k)), strongest_pairs([], 0)
     width = max(HELD_VALUES // max(len(R) * PIECE, 1), 1) * PIECE
     strips = [slice(start, min(start + width, k)) for start in range(0, k, width)]
     for number, one in enumerate(strips):
@@ -257,12 +244,9 @@ def screen(
             for at, own, others, passed in map_blocks(block, range(one.start, one.stop, BLOCK)):
                 best[:, at] = np.maximum(best[:, at], own)
                 best[:, two] = np.maximum(best[:, two], others)
-                found = strongest_pairs(found + passed, settings.n_known)
-    passed_levels = {
-        (int(columns[i]), int(columns[j])): float(level)
-        for pairs in found
-        for _, level, i, j in zip(*pairs, strict=True)
-    }
+                found = strongest_pairs([found, passed], settings.n_known)
+    pairs = columns[found[2:].astype(np.intp)].T.tolist()
+    passed_levels = {(i, j): level for (i, j), level in zip(pairs, found[1].tolist(), strict=True)}
     return Screen(columns, passed_levels, *best)
 
 
