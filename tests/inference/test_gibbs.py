@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradsift.data import ArraySource
+from gradsift.inference import candidates as room
 from gradsift.inference.candidates import kept_features, make_candidates
 from gradsift.inference.gibbs import at_most, draw
 from gradsift.inference.settings import FindingSettings, univariate_prior
@@ -61,6 +62,17 @@ def test_scores_are_those_of_the_features_of_the_sift(small):
             fit = Z[:last].T @ np.linalg.lstsq(Z[:last].T, y, rcond=None)[0]
             squares = np.square(found.scores[0, k * f : k * f + last]).sum()
             assert squares == pytest.approx(fit @ fit, rel=1e-5)
+
+
+def test_pieces_of_columns_add_up(small, monkeypatch):
+    X, y = small
+    how = {"terms": [(0, 2)], "entropy": 20.0}
+    whole = candidates_of(X, y, **how)
+    monkeypatch.setattr(room, "FEATURE_VALUES", 1)
+    parts = candidates_of(X, y, **how)
+    assert len(whole.pairs) > 0
+    for name in ("gram", "scores", "skewness"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-5)
 
 
 def test_features_given_kept_columns_do_not_see_them():

@@ -42,6 +42,9 @@ from gradsift.sift.settings import SiftSettings
 
 Single = NDArray[np.float32]
 
+FEATURE_VALUES = 60_000_000
+"""Memory: feature values held at a time (240 MB, and as much of those they are compared with)."""
+
 # ---------------------------------------------------------------------------- the fit of the sift
 
 Fits = dict[tuple[int, ...], Array]
@@ -267,9 +270,45 @@ def all_features(
     return A
 
 
-def score_skewness(A: Single, Y: Array, rows: Rows) -> Single:
-    """Third cumulants (q, M) of the scores A Y over 3, rows scaled."""
-    third = np.einsum("mn,mn,mn->m", A, A, A / rows.root, dtype=np.float64)
+def inner_products(
+    table: Columns,
+    columns: IntArray,
+    X: Array,
+    pairs: IntArray,
+    kept: Array,
+    Y: Array,
+    settings: FindingSettings,
+) -> tuple[Single, Single, Array]:
+    """Inner products (M, M) of all unit features, those with the response (q, M), and the sums of
+    their cubes (M,): at once, or of some columns with some others where rows are many.
+    """
+    rows, f = table.rows, table.settings.n_features
+    most, K, P = max(f, FEATURE_VALUES // rows.count), len(columns), len(pairs)
+    pieces = [(columns, pairs)]
+    if K * f + P > most:
+        pieces = [(columns[k : k + most // f], pairs[:0]) for k in range(0, K, most // f)]
+        pieces += [(columns[:0], pairs[k : k + most]) for k in range(0, P, most)]
+    ends = np.cumsum([len(some) * f + len(two) for some, two in pieces]).tolist()
+    where = [slice(first, end) for first, end in zip([0, *ends], ends, strict=False)]
+    gram = np.zeros((K * f + P, K * f + P), dtype=np.float32)
+    scores, third = np.zeros((Y.shape[1], len(gram)), dtype=np.float32), np.zeros(len(gram))
+    Y32 = Y.T.astype(np.float32)
+    for i, (some, two) in enumerate(pieces):
+        A = all_features(table, some, X, two, kept, settings)
+        scores[:, where[i]] = Y32 @ A.T
+        third[where[i]] = np.einsum("mn,mn,mn->m", A, A, A / rows.root, dtype=np.float64)
+        gram[where[i], where[i]] = A @ A.T
+        for j, other in enumerate(pieces[i + 1 :], start=i + 1):
+            B = all_features(table, other[0], X, other[1], kept, settings)
+            gram[where[i], where[j]] = A @ B.T
+            gram[where[j], where[i]] = gram[where[i], where[j]].T
+    return gram, scores, third
+
+
+def score_skewness(third: Array, Y: Array, rows: Rows) -> Single:
+    """Third cumulants (q, M) of the scores over 3, from the sums of cubes of features and those of
+    the response Y (n, q), rows scaled.
+    """
     cubes, squares = (Y**3 / rows.column_root).sum(axis=0), np.square(Y).sum(axis=0)
     lopsided = np.sqrt(rows.total) * cubes / squares**1.5
     return np.asarray((lopsided[:, None] * third / 3).astype(np.float32))
@@ -295,14 +334,14 @@ def make_candidates(
     pairs = neighbouring_pairs([t for t in inside if len(t) == 2], X, settings.neighbours)
     part = np.repeat(np.arange(3), table.settings.part_sizes)
     K, f, P = len(columns), len(part), len(pairs)
-    A = all_features(table, columns, X, pairs, kept, settings)
-    present = (np.einsum("mn,mn->m", A, A) > settings.least_length)[: K * f].reshape(K, f)
+    gram, scores, third = inner_products(table, columns, X, pairs, kept, Y, settings)
+    present = (np.diagonal(gram) > settings.least_length)[: K * f].reshape(K, f)
     # leave out features that are zero in all columns, but for the first of each part
     used = present.any(axis=0) | (np.diff(part, prepend=-1) > 0)
-    if not used.all():
-        A = A[np.concatenate([np.tile(used, K), np.ones(P, dtype=bool)])]
+    chosen = np.concatenate([np.tile(used, K), np.ones(P, dtype=bool)])
+    gram, scores, third = gram[np.ix_(chosen, chosen)], scores[:, chosen], third[chosen]
     present, part = present[:, used], part[used]
-    M, f = len(A), len(part)
+    M, f = len(gram), len(part)
     index = np.full((K + P + 1, f), M)
     index[:K] = np.arange(K * f).reshape(K, f)
     index[K : K + P, 0] = K * f + np.arange(P)
@@ -314,12 +353,12 @@ def make_candidates(
     return Candidates(
         columns=columns,
         pairs=pairs,
-        gram=np.concatenate([A @ A.T, np.zeros((1, M), dtype=np.float32)]),
-        scores=Y.T.astype(np.float32) @ A.T,
+        gram=np.concatenate([gram, np.zeros((1, M), dtype=np.float32)]),
+        scores=scores,
         index=index,
         part=part,
         counts=np.stack([present[:, part == g].sum(axis=1) for g in range(3)]).astype(float),
-        skewness=None if entropy is None else score_skewness(A, Y, rows),
+        skewness=None if entropy is None else score_skewness(third, Y, rows),
         start=np.array(start, dtype=np.intp),
         n=max(rows.total - len(kept), 2.0),
         p=table.source.shape[1],
