@@ -13,7 +13,7 @@ table = np.column_stack([X, X[:, 1] ** 2 + 0.1 * rng.normal(size=100)])
 header = ",".join([*(f"x{k}" for k in range(8)), "y"])
 np.savetxt("table.csv", table, delimiter=",", header=header, comments="")
 PY
-gradsift select table.csv --target y --cv 2 --stability 2
+gradsift select table.csv --target y --cv 2
 grep -q '^1,x1,' gradsift-out/selected.csv
 test -s gradsift-out/report.html
 gradsift predict gradsift-out table.csv --out predicted.csv
