@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradsift.data import ScaledSource, checked, measure_scaling, open_source, take_rows
+from gradsift.data.formats.bed import TOGETHER, packed_sums
 from gradsift.data.source import ColumnsSource, NamedSource
 from gradsift.exceptions import ImputedWarning
 from gradsift.protocols import Source
@@ -59,6 +60,25 @@ def test_sums_are_those_of_the_calls_one_by_one(source, genotypes):
     wanted = np.stack([(genotypes == copies).T @ D for copies in range(3)])
     assert np.array_equal(found[:, :, 0], wanted[:, :, 0])  # counts are exact
     assert np.abs(found - wanted).max() < 1e-5 * np.abs(D).sum(axis=0).max()
+
+
+@pytest.mark.parametrize("n", [1, 4, 503, 4_001])
+@pytest.mark.parametrize("called", [True, False])
+def test_sums_of_packed_calls_of_any_length(n, called):
+    """The last byte of a variant has room for more samples than there are."""
+    rng = np.random.default_rng(n)
+    codes = rng.choice([0, 2, 3] if called else 4, size=(150, -(-n // 4) * 4))
+    codes[:, n:], codes[3, :n] = 0, 3
+    codes[4, :n] = 0 if called else 1
+    packed = (codes.reshape(150, -1, 4) << np.array([0, 2, 4, 6])).sum(axis=2).astype(np.uint8)
+    D = np.zeros((codes.shape[1], 2))
+    D[:n] = np.column_stack([np.ones(n), rng.normal(size=n)])
+    wanted = np.stack([(codes == code) @ D for code in (3, 2, 0)])
+    found = packed_sums(D, packed)
+    assert np.array_equal(found[:, :, 0], wanted[:, :, 0])
+    assert np.abs(found - wanted).max() <= 1e-5 * np.abs(D).sum(axis=0).max()
+    some = packed_sums(D, packed[TOGETHER:])  # another part of the same table
+    assert np.array_equal(some, found[:, TOGETHER:])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -46,6 +46,8 @@ def test_rounding_moves_a_statistic_by_a_hundredth_of_its_noise(n, q, monkeypatc
     rng = np.random.default_rng(1)
     R, mix = rng.normal(size=(n, 4 * q)), np.eye(4 * q).reshape(4 * q, 4, q).transpose(1, 0, 2)
     rough, exact = coded.squares(R, mix), kept.squares(R, mix)
+    few = slice(100, 140)  # columns of three values keep no local features
+    exact[:, 2, few] = rough[:, 2, few]
     error = np.sqrt(rough / n) - np.sqrt(exact / n)  # a chi: its noise is about 1
     assert rough.shape == (4, 3, 150)
     assert 0 < np.sqrt(np.mean(error**2)) < 0.02
@@ -85,12 +87,27 @@ def test_counts_are_copies_to_the_last_code(monkeypatch):
     copies = np.repeat(np.arange(50), weight.astype(int))
     a, _ = both(X, make_rows(50, weight), monkeypatch)
     b, _ = both(X[copies], make_rows(100, None), monkeypatch)
-    assert (a.codes[:, :, copies] == b.codes).mean() > 0.9999  # but for rounding at an edge
+    for one, other in ((a.plain, b.plain), (a.local, b.local)):
+        assert (
+            one.codes[:, :, copies] == other.codes
+        ).mean() > 0.9999  # but for rounding at an edge
     r, one = np.random.default_rng(0).normal(size=(50, 1)), np.ones((1, 1, 1))
     scaled = r * np.sqrt(weight)[:, None]
     np.testing.assert_allclose(
         a.squares(scaled, one), b.squares(r[copies], one), rtol=1e-2, atol=1e-2
     )
+
+
+def test_columns_of_three_values_keep_no_local_features(monkeypatch):
+    X = columns_of_every_kind(400)
+    X[::50, 105] = np.nan  # a no call is no value
+    coded, kept = both(X, make_rows(400, None), monkeypatch)
+    assert coded.curved.tolist() == [*range(100), *range(140, 150)]
+    R, one = np.random.default_rng(0).normal(size=(400, 1)), np.ones((1, 1, 1))
+    found, exact = coded.squares(R, one)[0], kept.squares(R, one)[0]
+    assert not found[2, 100:140].any()
+    np.testing.assert_allclose(found[2], exact[2], atol=0.05 * exact[2].max())
+    np.testing.assert_allclose(found[:2], exact[:2], rtol=0.1, atol=0.01 * exact[:2].max())
 
 
 def test_some_columns_of_a_pool(monkeypatch):

@@ -83,3 +83,24 @@ def test_the_empty_support_is_no_start(stand_in, monkeypatch):
     search.choose_supports(groups, [(0, 2)], response, (), 0.3)
     assert seen
     assert () not in seen
+
+
+def test_large_proposals_that_cost_more_than_they_explain_are_no_starts(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    rows, source = make_rows(400, None), ArraySource((X - X.mean(0)) / X.std(0))
+    levels = univariate_levels(0.3, 60, 1, False, DEFAULT)
+    groups = pool(Columns(source, rows), np.arange(60), levels)
+    begun, search_from = [], Search.search
+
+    def noted(self, support, ends=None):
+        begun.append(support)
+        return search_from(self, support, ends)
+
+    monkeypatch.setattr(Search, "search", noted)
+    proposals, effects = [(), tuple(range(20)), tuple(range(40))], (X @ np.ones(60), 0.0)
+    for y, starts in zip(effects, (3, 2), strict=True):
+        begun.clear()
+        response = make_response((y + rng.normal(size=400))[:, None], rows, robust=False)
+        search.choose_supports(groups, proposals, response, (), 0.3)
+        assert len(set(proposals) & set(begun)) == starts

@@ -270,7 +270,8 @@ class Columns:
         n)).
         """
         source, rows, settings = self.source, self.rows, self.settings
-        step = max(1, PIECE_VALUES // (settings.n_features * max(source.shape[0], 1)))
+        each = settings.n_features if local else LOCAL
+        step = max(1, PIECE_VALUES // (each * max(source.shape[0], 1)))
         for first, X in self.pieces(index):
             for start in range(0, X.shape[1], step):
                 some = X[:, start : start + step]
@@ -365,14 +366,28 @@ class Columns:
         table = self
         if self.source.array is None:  # on disk, compressed, or elsewhere: read its columns once
             table, index = self.in_memory(index), np.arange(k)
-        codes = in_own_pages((k, each, n), np.int8)
-        scale = np.empty((k, each), dtype=np.float32)
-        for some, piece in table.features(index, weighted=False):
-            largest = np.maximum(np.abs(piece).max(axis=2), 1e-30)
-            scale[some] = largest / MOST_CODE
-            piece *= (MOST_CODE / largest)[:, :, None]
-            codes[some] = np.rint(piece, out=piece)
-        return QuantisedFeatures(codes, scale, table, index)
+        curved = np.flatnonzero(table.many_values(index))
+        plain, local = Codes.of(k, LOCAL, n), Codes.of(len(curved), each - LOCAL, n)
+        few = np.setdiff1d(np.arange(k), curved)
+        for some, piece in table.features(index[few], weighted=False, local=False):
+            plain.put(few[some], piece)
+        for some, piece in table.features(index[curved], weighted=False):
+            plain.put(curved[some], piece[:, :LOCAL])
+            local.put(some, piece[:, LOCAL:])
+        return QuantisedFeatures(plain, local, curved, table, index)
+
+    def many_values(self, index: IntArray) -> NDArray[np.bool_]:
+        """Whether each column has more than three values, (k,): of others, such as genotypes, the
+        local features lie in the span of the linear and the quadratic one.
+        """
+        out = np.empty(len(index), dtype=bool)
+        step = at_a_time(self.source, READ_VALUES, self.source.shape[0])
+        for first in range(0, len(index), step):
+            X = self.rows.take(self.source.columns(index[first : first + step]))
+            low, high = np.fmin.reduce(X), np.fmax.reduce(X)
+            between = np.where((low < X) & (high > X), X, np.nan)
+            out[first : first + step] = np.fmin.reduce(between) < np.fmax.reduce(between)
+        return out
 
 
 # ------------------------------------------------ statistics of columns, each by the cheapest way
@@ -623,22 +638,31 @@ class FeatureStore(Protocol):
         """Some of the columns."""
 
 
-def by_parts(along: Array, b: int, settings: SiftSettings) -> Array:
-    """Squares of Z R, (k * features, b * q), summed over features and responses: (b, 3, k)."""
-    each = settings.n_features
+EVERY, PLAIN, CURVES = slice(None), slice(LOCAL), slice(LOCAL, None)
+"""Format: parts of a column: all, all but the local features, these alone."""
+
+
+def by_parts(along: Array, b: int, settings: SiftSettings, which: slice = EVERY) -> Array:
+    """Squares of Z R, (k * features, b * q), summed over the features of each part and over
+    responses: (b, parts, k).
+    """
+    parts: list[slice] = list(settings.parts)[which]
+    first = parts[0].start
+    each = parts[-1].stop - first
     k = len(along) // each
-    out = np.empty((b, len(settings.parts), k))
+    out = np.empty((b, len(parts), k))
     step = max(1, SQUARED_VALUES // (each * along.shape[1]))
     for start in range(0, k, step):
         squares = np.square(along[start * each : (start + step) * each], dtype=np.float64)
         if along.shape[1] > b:
             squares = squares.reshape(len(squares), b, -1).sum(axis=2)
         squares = squares.reshape(-1, each, b)
-        for own, part in zip(out.transpose(1, 2, 0), settings.parts, strict=True):
+        for own, part in zip(out.transpose(1, 2, 0), parts, strict=True):
             if part.stop - part.start == 1:
-                own[start : start + step] = squares[:, part.start]
+                own[start : start + step] = squares[:, part.start - first]
             else:
-                squares[:, part].sum(axis=1, out=own[start : start + step])
+                of_part = squares[:, part.start - first : part.stop - first]
+                of_part.sum(axis=1, out=own[start : start + step])
     return out
 
 
@@ -670,23 +694,70 @@ class DenseFeatures:
         return DenseFeatures(self.Z[used], self.settings)
 
 
+@dataclass(frozen=True)
+class Codes:
+    """Features as whole numbers of one byte times a scale each."""
+
+    codes: NDArray[np.int8]
+    """(k, features, n)"""
+    scale: Single
+    """(k, features)"""
+
+    @classmethod
+    def of(cls, k: int, features: int, n: int) -> Codes:
+        """Room for the features of k columns."""
+        codes = in_own_pages((k, features, n), np.int8)
+        return cls(codes, np.empty((k, features), dtype=np.float32))
+
+    def put(self, which: slice | IntArray, features: Array) -> None:
+        """Features (w, features, n) of some of the columns."""
+        largest = np.maximum(np.abs(features).max(axis=2), 1e-30)
+        self.scale[which] = largest / MOST_CODE
+        self.codes[which] = np.rint(features * (MOST_CODE / largest)[:, :, None])
+
+    def along(self, first: Single, second: Array | None) -> Array:
+        """Inner products with R = first @ second (n, q), columns one after the other: (k *
+        features, q).
+        """
+        n = self.codes.shape[2]
+        codes = self.codes.reshape(-1, n)
+        out = np.empty((len(codes), first.shape[1]), dtype=np.float32)
+        least, most = DECODED_VALUES
+        step = max(1, min(max(least, codes.size // 16), most) // n)
+        room = np.empty((min(step, len(codes)), n), dtype=np.float32)
+        for start in range(0, len(codes), step):
+            some = codes[start : start + step]
+            Z = room[: len(some)]
+            Z[...] = some
+            np.matmul(Z, first, out=out[start : start + step])
+        out *= self.scale.reshape(-1, 1)
+        return out if second is None else np.asarray(out @ second)
+
+    def only(self, used: list[int] | IntArray) -> Codes:
+        return Codes(self.codes[used], self.scale[used])
+
+
 class QuantisedFeatures:
     """One byte per feature, and the columns to make exact ones from, of which the last are kept.
 
     Parameters
     ----------
-    codes : (k, features, n) int8 array
-        Of features without root weight, so that counts mean copies.
-    scale : (k, features) array
+    plain : Codes
+        Linear and quadratic features without root weight, so that counts mean copies.
+    local : Codes
+        Local features of the columns of many values; those of the others are zero.
+    curved : int array
+        Pooled columns that these are.
     table : Columns
     where : (k,) int array
         Pooled columns among those of `table`.
     """
 
     def __init__(
-        self, codes: NDArray[np.int8], scale: Single, table: Columns, where: IntArray
+        self, plain: Codes, local: Codes, curved: IntArray, table: Columns, where: IntArray
     ) -> None:
-        self.codes, self.scale, self.table, self.where = codes, scale, table, where
+        self.plain, self.local, self.curved = plain, local, curved
+        self.table, self.where = table, where
         self.cache: dict[Group, Array] = {}
 
     def stack(self, groups: list[Group]) -> list[Array]:
@@ -722,20 +793,17 @@ class QuantisedFeatures:
     def squares(self, R: Array, mix: Array) -> Array:
         first, second = in_cheaper_order(R, mix)
         flat = (first * self.table.rows.column_root).astype(np.float32)
-        k, each, n = self.codes.shape
-        codes = self.codes.reshape(-1, n)
-        along = np.empty((k * each, flat.shape[1]), dtype=np.float32)
-        least, most = DECODED_VALUES
-        step = max(1, min(max(least, codes.size // 16), most) // n)
-        room = np.empty((min(step, len(codes)), n), dtype=np.float32)
-        for start in range(0, len(codes), step):
-            some = codes[start : start + step]
-            Z = room[: len(some)]
-            Z[...] = some
-            np.matmul(Z, flat, out=along[start : start + step])
-        along *= self.scale.reshape(-1, 1)
-        along = along if second is None else along @ second
-        return by_parts(along, len(mix), self.table.settings)
+        out = np.zeros((len(mix), LOCAL + 1, len(self.where)))
+        for codes, columns, which in (
+            (self.plain, slice(None), PLAIN),
+            (self.local, self.curved, CURVES),
+        ):
+            along = codes.along(flat, second)
+            out[:, which, columns] = by_parts(along, len(mix), self.table.settings, which)
+        return out
 
     def only(self, used: list[int]) -> QuantisedFeatures:
-        return QuantisedFeatures(self.codes[used], self.scale[used], self.table, self.where[used])
+        curved = np.flatnonzero(np.isin(used, self.curved))
+        local = self.local.only(np.flatnonzero(np.isin(self.curved, used)))
+        where = self.where[used]
+        return QuantisedFeatures(self.plain.only(used), local, curved, self.table, where)

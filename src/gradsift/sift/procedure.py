@@ -29,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -317,12 +316,14 @@ class Sift:
 
     @property
     def n_paired(self) -> int:
-        """Columns of which all products of two are tested; 0 without interactions."""
+        """Columns of which all products of two are tested; 0 without interactions. The larger the
+        part of all pairs that is out of reach, the less time is spent on the rest of them.
+        """
         if not self.interactions:
             return 0
         limits, (n, q) = self.settings.limits, self.response.Y.shape
         slower = 1 if self.response.rows.clusters is None else limits.cluster_cost
-        affordable = isqrt(int(limits.most_products / (n * q * slower)))
+        affordable = int(limits.most_products / (n * q * slower * max(self.n_columns, 1)))
         return min(max(affordable, limits.most_columns), self.n_columns)
 
     @cached_property

@@ -392,14 +392,20 @@ def choose_supports(
     group of noise passes `relaxed / false_positives` times as often.
 
     Where many weak groups only pay together, add-one moves from a small support never reach them;
-    the relaxed optimum does, and is a second start for the search at the true levels.
+    the relaxed optimum does, and is a second start for the search at the true levels. A proposal of
+    more than `n_known` groups that together explain less than they cost is no start: nearly all of
+    them would have to be dropped, one by one.
     """
     df, ratio = groups.size * response.Y.shape[1], groups.ratio
     factor = max(groups.table.settings.relaxed / false_positives, 1.0)
     levels = groups.levels.map(lambda level: relaxed_levels(level / ratio, df, factor) * ratio)
     search = Search(groups, response, fixed, Fits(groups, response))
     lenient = replace(search, groups=replace(groups, levels=levels))
-    loose = lenient.choose(lenient.best(supports, groups.table.settings.breadth))
+    settings = groups.table.settings
+    first, *starts = lenient.best(supports, settings.breadth)
+    idle = lenient.criterion(fixed)
+    starts = [T for T in starts if len(T) <= settings.n_known or lenient.criterion(T) < idle]
+    loose = lenient.choose([first, *starts])
     further = [loose]
     while True:
         support = search.choose([*search.best(supports, 1), *further])

@@ -27,7 +27,7 @@ class Limits:
     most_products: float = 1e12
     """Rows times squared columns, times responses, up to which all pairs of columns are tested: 10
     seconds on two cores, and a fit does it up to five times. Beyond it, the most promising columns
-    are paired.
+    are paired, as many as give the same number times the part of all pairs that is in reach.
     """
     cluster_cost: int = 10
     """Times as long as others that products take to test where rows belong together."""
@@ -68,7 +68,8 @@ class SiftSettings:
     """
     n_known: int = 30
     """A generous size of a support: groups that a further group of a selected column competes with;
-    products that a screen passes on to the search; columns from which on design effects of clusters
+    products that a screen passes on to the search; groups beyond which a proposal that costs more
+    than it explains is no start; columns from which on design effects of clusters
     of rows are shrunk towards their mean, because fewer do not tell how much they differ. Twice as
     many places of the ranking, as many as a panel has, are filled one after the other, each by the
     column that adds most to those before it: near-copies would follow each other otherwise.

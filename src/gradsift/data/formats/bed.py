@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._run.extras import require
 from gradsift._run.passes import count_columns, pieces
 from gradsift._run.threads import map_blocks
 from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_psam
@@ -21,16 +19,17 @@ from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant
 from gradsift.protocols import Array, IntArray
 
-NO_CALL = -127
 HEADER = 3
 PACKED_BYTES, LEAST_TOGETHER = 8 << 20, 1_024
 """Bytes of packed variants read at a time, and variants at least."""
-TABLE_BYTES, TOGETHER = 500, 256
-"""Bytes of a variant looked up in the same tables (3 MB for a response), and variants at a time."""
-CODES = np.hstack(
-    [((np.arange(256) >> 2 * np.arange(4)[:, None]) & 3) == code for code in (3, 2, 0)]
-).astype(np.float64)
-"""(4, 3 x 256) whether the samples of a byte have 0, 1 or 2 copies of allele 1; 1 is no call."""
+PART_BYTES, TOGETHER = 500, 128
+"""Bytes of a variant, and variants, that are unpacked at a time (1 MB in single precision)."""
+CODES = (np.arange(256)[:, None] >> 2 * np.arange(4)) & 3
+"""(256, 4) of the four samples of a byte; 3, 2 and 0 are 0, 1 and 2 copies of allele 1, 1 no call.
+"""
+COPIES = np.array([2.0, np.nan, 1.0, 0.0])[CODES]
+HAS_COPIES = (np.array([3, 2, 0])[:, None, None] == CODES).astype(np.float32)
+"""(3, 256, 4) whether the samples of a byte have 0, 1 or 2 copies."""
 MOST_ENDS = 10_000
 """Variants whose bits after the last sample are looked at: zero, unless there are more samples."""
 FAM_NAMES = {"PHENO1": "phenotype", "SEX": "sex"}
@@ -39,39 +38,36 @@ FAM_NAMES = {"PHENO1": "phenotype", "SEX": "sex"}
 
 @dataclass(frozen=True)
 class BedSource(GenotypeFile):
-    """Genotypes (counts of allele 1), read through bed-reader in column blocks.
+    """Genotypes (counts of allele 1), read in blocks of variants.
 
     The names of the variants stay in the .bim file until somebody asks for them.
     """
 
+    def packed(self, where: slice | IntArray) -> NDArray[np.uint8]:
+        """Some variants (w, bytes) as they are stored, four samples in a byte."""
+        p, each = self.shape[1], (self.shape[0] + 3) // 4
+        with reading(self.path, "PLINK genotypes"):
+            if not isinstance(where, slice):
+                return np.array(np.memmap(self.path, np.uint8, "r", HEADER, (p, each))[where])
+            count, start = where.stop - where.start, where.start * each
+            found = np.fromfile(self.path, np.uint8, count * each, offset=HEADER + start)
+            return found.reshape(count, each)
+
     def read(self, where: slice | IntArray) -> Array:
-        open_bed = require("bed_reader", "genomics", "reading this format").open_bed
-        n, p = self.shape
-        with (
-            reading(self.path, "PLINK genotypes"),
-            open_bed(self.path, iid_count=n, sid_count=p, skip_format_check=True) as bed,
-        ):
-            calls = bed.read(index=np.s_[:, where], dtype="int8", order="F")
-        out = calls.astype(np.float64)
-        out[calls == NO_CALL] = np.nan
-        return out
+        packed = self.packed(where)
+        return COPIES.take(packed, axis=0).reshape(len(packed), -1)[:, : self.shape[0]].T
 
     def genotype_sums(self, D: Array, which: slice | None = None) -> Iterator[tuple[slice, Array]]:
         """Sums by genotype from the packed bytes, a few variants at a time."""
         n, p = self.shape
-        first, last = (0, p) if which is None else (which.start, which.stop)
-        per_variant = (n + 3) // 4
-        width = max(LEAST_TOGETHER, PACKED_BYTES // max(1, per_variant))
-        job = partial(packed_sums, np.vstack([D, np.zeros((4 * per_variant - n, D.shape[1]))]))
+        each = (n + 3) // 4
+        width = max(LEAST_TOGETHER, PACKED_BYTES // max(1, each) // TOGETHER * TOGETHER)
+        D = np.vstack([D, np.zeros((4 * each - n, D.shape[1]))])
 
         def of(where: slice) -> tuple[slice, Array]:
-            start, count = where.start * per_variant, where.stop - where.start
-            with reading(self.path, "PLINK genotypes"):
-                packed = np.fromfile(self.path, np.uint8, count * per_variant, "", HEADER + start)
-                return where, job(packed.reshape(count, per_variant))
+            return where, packed_sums(D, self.packed(where))
 
-        every = pieces(slice(first, last), width)
-        for where, found in map_blocks(of, every):
+        for where, found in map_blocks(of, pieces(slice(0, p) if which is None else which, width)):
             count_columns(where.stop - where.start)
             yield where, found
 
@@ -93,9 +89,9 @@ def packed_sums(D: Array, packed: NDArray[np.uint8]) -> Array:
     """Sums of D (4 b, m) over the samples with 0, 1 and 2 copies, (3, w, m), of packed variants
     (w, b).
 
-    A byte holds four samples, so that a table of 256 entries per byte gives their sum. Tables and
-    sums of `TABLE_BYTES` of their entries are in single precision, sums of these in double: the
-    error is below 1e-5 of the sum of absolute values, and none for counts.
+    Sums over the samples of `PART_BYTES` are in single precision, sums of these in double: the
+    error is below 1e-5 of the sum of absolute values, and none for counts. Where all samples are
+    called, the sum over those without a copy is what is left of the sum over all.
 
     Examples
     --------
@@ -103,18 +99,21 @@ def packed_sums(D: Array, packed: NDArray[np.uint8]) -> Array:
     >>> packed_sums(np.array([[1.0], [10.0], [100.0], [1000.0]]), packed).ravel().tolist()
     [1000.0, 10.0, 1.0]
     """
-    (w, b), m = packed.shape, D.shape[1]
-    out = np.zeros((3, w, m))
-    for start in range(0, b, TABLE_BYTES):
-        part = slice(start, min(start + TABLE_BYTES, b))
-        four = D[4 * part.start : 4 * part.stop].T.reshape(-1, 4)
-        tables = (four @ CODES).astype(np.float32).reshape(m, -1)
-        offset = CODES.shape[1] * np.arange(part.stop - part.start)
+    w, b = packed.shape
+    out = np.zeros((3, w, D.shape[1]))
+    for start in range(0, b, PART_BYTES):
+        of_part = D[4 * start : 4 * (start + PART_BYTES)]
+        single = of_part.astype(np.float32)
         for first in range(0, w, TOGETHER):
-            at = packed[first : first + TOGETHER, part] + offset
-            for k, j in np.ndindex(3, m):
-                found = tables[j, 256 * k :].take(at).sum(axis=1)
-                out[k, first : first + TOGETHER, j] += found
+            some = packed[first : first + TOGETHER, start : start + PART_BYTES]
+            called = not (some & ~(some >> 1) & 0b01_01_01_01).any()
+            found = [
+                HAS_COPIES[k].take(some, axis=0).reshape(len(some), -1) @ single
+                for k in range(1 if called else 0, 3)
+            ]
+            if called:
+                found.insert(0, of_part.sum(axis=0) - found[0] - found[1])
+            out[:, first : first + TOGETHER] += found
     return out
 
 
