@@ -17,12 +17,12 @@ from gradsift.data import (
     ArraySource,
     CheckedSource,
     CutSource,
-    FilledSource,
     NamedSource,
     RowsSource,
     ScaledSource,
     Scaling,
     Source,
+    identity_scaling,
     open_source,
     stack_rows,
     take_rows,
@@ -139,7 +139,7 @@ VIEWS = {
         b.names, False, b.remote, b.bytes, False,
     ),
     "filled": lambda b: Promise(
-        FilledSource(b.source, X.mean(axis=0)), b.values,
+        ScaledSource(b.source, identity_scaling(P, X.mean(axis=0))), b.values,
         b.names, False, b.remote, b.bytes, False,
     ),
     "cut": lambda b: Promise(
@@ -298,7 +298,8 @@ def test_what_has_the_methods_but_not_the_class_gets_advice():
 
 def test_filled_views_of_dask_run_where_the_chunks_are():
     holed = np.where(X == 2.0, np.nan, X)
-    source = FilledSource(open_source(da.from_array(holed, chunks=(20, 7))), np.full(P, 5.0))
+    base = open_source(da.from_array(holed, chunks=(20, 7)))
+    source = ScaledSource(base, identity_scaling(P, np.full(P, 5.0)))
     assert source.runner is not None
     found = np.concatenate([total for _, total in each_block(source, lambda _: total_of)])
     np.testing.assert_allclose(found, np.where(X == 2.0, 5.0, X).sum(axis=0))

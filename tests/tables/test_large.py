@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gradsift._run.threads import one_blas_thread
-from gradsift.data.source import ColumnsSource
+from gradsift.data.source import ArraySource, ColumnsSource
 from gradsift.tables import Choices, open_table
 
 N, P = 6_000, 15_000
@@ -97,9 +97,10 @@ def test_labels_that_change_inside_a_group_are_refused(tmp_path, rng):
 def test_a_new_table_must_have_the_columns_of_the_file(tmp_path):
     recipe = open_small(tmp_path, [[0, 1, 2], [1, 1, 2], [2, 1, 0], [1, 0, 2]]).recipe
     assert recipe.stored.tolist() == [0, 2]
-    np.testing.assert_array_equal(recipe.of_stored(np.eye(3)), np.eye(3)[:, [0, 2]])
+    kept = recipe.of_stored(ArraySource(np.eye(3))).columns(np.arange(2))
+    np.testing.assert_array_equal(kept, np.eye(3)[:, [0, 2]])
     with pytest.raises(ValueError, match="the table has 2 columns, and the model uses column 3"):
-        recipe.of_stored(np.eye(2))
+        recipe.of_stored(ArraySource(np.eye(2)))
 
 
 def open_small(folder, rows):

@@ -37,8 +37,8 @@ from gradsift.pipeline import (
     write_rows,
 )
 from gradsift.protocols import Array, IntArray, Source
-from gradsift.tables import Recipe, fingerprint, open_new, open_table
-from gradsift.tables.prediction_table import NewTable, is_known, response_choices
+from gradsift.tables import Recipe, fingerprint, open_new
+from gradsift.tables.prediction_table import NewTable, is_known
 from gradsift.tables.prepare import left_out
 
 
@@ -179,23 +179,12 @@ def scores_on(
 
 def open_labelled(request: Request, recipe: Recipe) -> NewTable:
     """The rows of a table that have a target."""
-    path = request.table
-    if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
-    if not recipe.names:  # of a fit that read column by column
-        choices = replace(
-            response_choices(recipe),
-            missing=recipe.missing,
-            covariates=request.covariates,
-            offset=request.offset,
-        )
-        table = open_table(path, choices, request.target_from)
-        X = recipe.of_stored(table.X)
-        return NewTable(X, table.ids, table.y, table.covariates, table.offset, table.exposure)
     new = request.read(recipe)
     y = new.y
     if y is None:
-        raise ValueError(f"{path.name} has no values of {recipe.target!r}, which the report needs.")
+        raise ValueError(
+            f"{request.table.name} has no values of {recipe.target!r}, which the report needs."
+        )
     there = is_known(y)
     if not there.all():
         warnings.warn(f"{left_out(there, recipe.target).text} left out.", stacklevel=2)

@@ -6,7 +6,6 @@ from gradsift.data.formats.anndata import annotate
 from gradsift.data.formats.registry import is_storage, open_source, read_target
 from gradsift.data.scaling import (
     CutSource,
-    FilledSource,
     ScaledSource,
     Scaling,
     fill_missing,
@@ -39,7 +38,6 @@ __all__ = [
     "CheckedSource",
     "checked",
     "CutSource",
-    "FilledSource",
     "ScaledSource",
     "Scaling",
     "fill_missing",

@@ -52,9 +52,9 @@ class Scaling:
         return G / self.scale[where]
 
 
-def identity_scaling(n_features: int) -> Scaling:
-    """Columns as they are."""
-    return Scaling(np.zeros(n_features), np.ones(n_features))
+def identity_scaling(n_features: int, fill: Array | None = None) -> Scaling:
+    """Columns as they are, but for missing values."""
+    return Scaling(np.zeros(n_features), np.ones(n_features), fill)
 
 
 def measure_scaling(
@@ -98,7 +98,7 @@ def measure_scaling(
             stacklevel=2,
         )
     fill = mean if filled else None
-    return Scaling(mean, scale, fill) if standardize else Scaling(np.zeros(p), np.ones(p), fill)
+    return Scaling(mean, scale, fill) if standardize else identity_scaling(p, fill)
 
 
 def moments(share: Array, filled: bool, block: Array) -> tuple[Array, Array, int]:
@@ -160,20 +160,6 @@ class ScaledSource(SourceView):
     @property
     def expects_missing(self) -> bool:
         return self.scaling.fill is None and self.base.expects_missing
-
-
-@dataclass(frozen=True)
-class FilledSource(SourceView):
-    """A view of another source with one value per column in place of what is missing."""
-
-    fill: Array
-
-    def change(self, where: slice | IntArray) -> Callable[[Array], Array]:
-        return partial(fill_missing, fill=self.fill[where])
-
-    @property
-    def expects_missing(self) -> bool:
-        return False
 
 
 @dataclass(frozen=True)

@@ -455,19 +455,17 @@ def delimiter_of(lines: Sequence[str], name: str, options: ReadOptions = PLAIN) 
         bare = [line for line in bare if not line.startswith(options.comment)] or bare[:1]
     marks = [mark for mark in MARKED if mark != options.decimal]
     counts = {mark: [line.count(mark) for line in bare] for mark in marks}
-    even = {m: c[-1] for m, c in counts.items() if c and c[0] > 0 and _even(c)}
+    even = {
+        mark: c[-1]
+        for mark, c in counts.items()  # all rows have as many, the header too or one less
+        if c and c[0] > 0 and {*c[1:]} <= {c[-1]} and c[-1] - c[0] in (0, 1)
+    }
     if even:  # a comma as regular as another mark is one inside names and numbers
         return max(even, key=lambda mark: (even[mark], mark != ","))
     spaced = {len(line.split()) for line in bare}
     if len(spaced) == 1 and spaced != {1} and not any(c and c[0] for c in counts.values()):
         return BLANK
     return max(marks, key=lambda mark: counts[mark][0] if bare else 0)
-
-
-def _even(counts: Sequence[int]) -> bool:
-    """Whether all rows have as many delimiters, and the header too or one less."""
-    rows = set(counts[1:]) or {counts[0]}
-    return len(rows) == 1 and min(rows) - counts[0] in (0, 1)
 
 
 def _names_columns(lines: Sequence[str], options: ReadOptions) -> bool:

@@ -15,7 +15,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from gradsift import SiftOptions
 from gradsift._run.progress import Say, progress_to, silent
 from gradsift.answer import Answer, Note, explain
-from gradsift.data import FilledSource, fill_missing
+from gradsift.data import ScaledSource, fill_missing, identity_scaling
 from gradsift.data.row_groups import constant_in_groups, group_codes
 from gradsift.estimators.inference import with_findings
 from gradsift.estimators.names import names_of_best, variable_names
@@ -325,5 +325,5 @@ def affordable(table: Table, settings: Settings) -> tuple[Settings, list[Note]]:
 def without_missing(model: BaseEstimator, X: Array | Source) -> Array | Source:
     """The table as the fit saw it: column means in place of missing values."""
     if isinstance(X, Source):
-        return FilledSource(X, model.mean_)
+        return ScaledSource(X, identity_scaling(X.shape[1], model.mean_))
     return fill_missing(X, model.mean_)

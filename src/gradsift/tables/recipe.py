@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -183,17 +183,17 @@ class Recipe:
         used = None if self.transform == "clr" else used
         return set(origins) if used is None or not origins else {origins[int(k)] for k in used}
 
-    def of_stored(self, X: Any) -> Any:
-        """Those columns of a large file, given as a source or an array, that were used."""
+    def of_stored(self, source: Source) -> Source:
+        """Those columns of a large file that were used."""
         if self.stored is None:
-            return X
-        if X.shape[1] <= int(self.stored[-1]):
+            return source
+        if source.shape[1] <= int(self.stored[-1]):
             raise ValueError(
-                f"the table has {X.shape[1]:,} columns, and the model uses column "
+                f"the table has {source.shape[1]:,} columns, and the model uses column "
                 f"{int(self.stored[-1]) + 1:,} of the file that it was fitted to: give a table "
                 "with the columns of that file, in their order."
             )
-        return ColumnsSource(X, self.stored) if isinstance(X, Source) else X[:, self.stored]
+        return ColumnsSource(source, self.stored)
 
     def of_named(self, source: Source) -> Source:
         """The columns of another source that have the names of those that were used."""
