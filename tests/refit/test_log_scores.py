@@ -8,6 +8,7 @@ from helpers import standard
 
 from gradsift.refit import refit_regression
 from gradsift.refit.log_scores import (
+    LikelihoodScore,
     NumberScore,
     best_slope,
     chance_score,
@@ -15,6 +16,7 @@ from gradsift.refit.log_scores import (
     softmax_slope,
 )
 from gradsift.refit.settings import LABELS, NUMBERS
+from gradsift.responses import Counts
 
 SLOPES, FACTORS = np.array(LABELS.slopes), np.array(LABELS.softmax_factors)
 
@@ -99,3 +101,26 @@ def test_chances_are_those_of_the_other_rows():
     chances = np.array([1.5 / 3, 1.5 / 3, 2.5 / 3])
     wanted = np.log(chances[0]) + np.log(chances[1]) + np.log(1 - chances[2])
     assert chance_score(T, np.ones(3)) == pytest.approx(wanted)
+
+
+def test_gains_of_a_likelihood_are_log_likelihoods_of_left_out_rows():
+    rng = np.random.default_rng(13)
+    X = standard(rng.normal(size=(60, 2)))
+    response = Counts.of(rng.poisson(np.exp(X[:, 0])))
+    ones, none = np.ones(60), np.zeros((60, 1))
+    eta = none
+    for _ in range(5):
+        refit = refit_regression(X, response.working(eta, ones)[:, 0], robust=False)
+        eta = refit.value(X)
+    found = LikelihoodScore.of(response, none, None, refit, NUMBERS)
+
+    def above_constant(at):
+        return (response.deviance(none, ones) - response.deviance(at, ones)) / 2
+
+    guess = 0.1 * rng.normal(size=(2, 60, 1))
+    gain, unit, level = found.of_folds(guess)
+    assert gain == pytest.approx(np.mean([above_constant(level + unit * g) for g in guess]))
+    assert 0 < found.of_refit(refit, X) < above_constant(eta)
+    assert found.of_rows(guess[0], guess[0] ** 2).gain == pytest.approx(
+        above_constant(level + unit * guess[0])
+    )

@@ -38,6 +38,7 @@ from gradsift.numerics.sampling import drawn_rows
 from gradsift.protocols import Array, IntArray, Source
 from gradsift.refit import (
     ClassScore,
+    LikelihoodScore,
     NumberScore,
     OutcomePredictors,
     Predictor,
@@ -346,7 +347,9 @@ def fit_predictor(
     if params.predict_with != "auto" or sample.groups is not None or not every:
         return predictor
     say("predictors on all columns")
-    score = log_score(sample, refit, Z, params.refit)
+    if isinstance(sample.response, Likelihood):
+        return average_of_likelihood(sample, sample.response, table, predictor, Z, params.refit)
+    score = log_score(sample, refit, params.refit)
     return average(predictor, table.filled, Z, score, params.refit)
 
 
@@ -440,18 +443,36 @@ def links_of(
 
 
 def log_score(
-    sample: Sample, refit: Refit, Z: Array, settings: RefitSettings
+    sample: Sample, refit: Refit, settings: RefitSettings
 ) -> NumberScore | ClassScore | None:
-    """How predictors on all columns learn the response; None where none are tried."""
+    """How predictors on all columns learn numbers or labels; None where none are tried."""
     response, weight = sample.response, sample.weight
     if isinstance(response, Labels):
         if response.offset is not None:  # predictors on all columns know no offset
             return None
         return ClassScore.of(response.codes, response.n_classes, weight, settings)
-    y = response.start()
-    if isinstance(response, Likelihood):
-        y = response.working(refit.value(Z), np.ones(len(Z)) if weight is None else weight)
-    return NumberScore.of(y[:, 0], weight, refit, settings)
+    return NumberScore.of(response.start()[:, 0], weight, refit, settings)
+
+
+def average_of_likelihood(
+    sample: Sample,
+    response: Likelihood,
+    table: StandardTable,
+    predictor: Predictor,
+    Z: Array,
+    settings: RefitSettings,
+) -> Predictor:
+    """The predictor averaged with predictors on all columns: these are fitted to the working
+    response where nothing is known, then to that at the average. At the predictor on selected
+    columns it would lack what all columns know.
+    """
+    eta: Array = np.zeros((len(Z), 1))
+    averaged = predictor
+    for _ in range(WORKING_ROUNDS):
+        score = LikelihoodScore.of(response, eta, sample.weight, predictor.refit, settings)
+        averaged = average(predictor, table.filled, Z, score, settings)
+        eta = averaged.eta(sample.source)
+    return averaged
 
 
 def summarise(

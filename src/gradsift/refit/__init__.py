@@ -4,12 +4,13 @@ Gradient learning with the constraint that f is a gradient field, f = grad g, an
 f^0 = g, as the bandwidth of the pair weights goes to zero. `refit_regression` and
 `refit_classification` take the selected columns, standardised, and return a `Refit`. A `Predictor`
 holds it with the scaling of the table; `average` adds predictors on all columns where these predict
-held-out rows better, by the log score of the response (`NumberScore`, `ClassScore`).
+held-out rows better, by the log score of the response (`NumberScore`, `ClassScore`,
+`LikelihoodScore`).
 """
 
 from gradsift.refit.classification import refit_classification
 from gradsift.refit.evidence import Refit
-from gradsift.refit.log_scores import ClassScore, LogScore, NumberScore
+from gradsift.refit.log_scores import ClassScore, LikelihoodScore, LogScore, NumberScore
 from gradsift.refit.predictor import OutcomePredictors, Predictor, average, selected_columns
 from gradsift.refit.regression import refit_regression
 
@@ -24,4 +25,5 @@ __all__ = [
     "LogScore",
     "NumberScore",
     "ClassScore",
+    "LikelihoodScore",
 ]

@@ -12,6 +12,8 @@ level + unit h on the scale of the link:
   rest. A slope that maximises the log score turns h into log odds (Platt, Probabilistic outputs for
   support vector machines, 1999). On gene data that predicts better than ridge logistic regression,
   by labels and by probabilities.
+- `LikelihoodScore`: Y is the standardised working response at some eta, and the log score is the
+  log likelihood of held-out eta, nuisance parameters profiled out.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from gradsift.refit.evidence import (
     solve_ridge,
 )
 from gradsift.refit.settings import RefitSettings
+from gradsift.responses import Likelihood
 
 
 class Calibrated(NamedTuple):
@@ -191,6 +194,77 @@ def constant_left_out(Y: Array, weights: Array) -> tuple[Array, Array]:
     centred = Y - weights @ Y / total
     variance = weights @ centred**2 / total / alone
     return centred / alone, np.broadcast_to(variance, Y.shape)
+
+
+# ------------------------------------------------ responses with a likelihood
+@dataclass(frozen=True, eq=False)
+class LikelihoodScore:
+    """Log likelihoods of held-out predictions on the link scale.
+
+    Attributes
+    ----------
+    response : Likelihood
+    working : NumberScore
+        Of its working response at some eta.
+    """
+
+    response: Likelihood
+    working: NumberScore
+
+    @classmethod
+    def of(
+        cls,
+        response: Likelihood,
+        eta: Array,
+        sample_weight: Array | None,
+        refit: Refit,
+        settings: RefitSettings,
+    ) -> LikelihoodScore | None:
+        """Of a response whose members are fitted to its working response at eta (n, 1); None where
+        members are not tried.
+        """
+        W = response.working(eta, np.ones(len(eta)) if sample_weight is None else sample_weight)
+        working = NumberScore.of(W[:, 0], sample_weight, refit, settings)
+        return None if working is None else cls(response, working)
+
+    @property
+    def Y(self) -> Array:
+        return self.working.Y
+
+    @property
+    def weights(self) -> Array:
+        return self.working.weights
+
+    def take(self, rows: IntArray, weights: Array) -> LikelihoodScore:
+        return replace(
+            self, response=self.response.take(rows), working=self.working.take(rows, weights)
+        )
+
+    def tuning(self, guess: Array, variance: Array) -> float:
+        return self.working.tuning(guess, variance)
+
+    def of_rows(self, guess: Array, variance: Array) -> Calibrated:
+        return self.of_folds(guess[None])
+
+    def of_folds(self, guess: Array, normal_gain: float = 0.0) -> Calibrated:
+        unit, level = self.working.unit, self.working.level
+        gain = float(np.mean([self.gain(level + unit * one) for one in guess]))
+        return Calibrated(gain, unit, level)
+
+    def of_refit(self, refit: Refit, Z: Array) -> float:
+        if refit.kernel is None:
+            return 0.0
+        fitted = LikelihoodScore.of(
+            self.response, refit.value(Z), self.weights, refit, self.working.settings
+        )
+        assert fitted is not None
+        own = fitted.working
+        return self.gain(own.level + own.unit * (own.Y - own.left_out(refit, Z)[0]))
+
+    def gain(self, eta: Array) -> float:
+        """Log likelihood of eta (n, 1) above that of a constant."""
+        null = self.response.deviance(np.zeros_like(eta), self.weights)
+        return 0.5 * (null - self.response.deviance(eta, self.weights))
 
 
 # ------------------------------------------------ classes

@@ -33,7 +33,7 @@ from gradsift.protocols import Array, IntArray
 
 STEPS = 50
 """Newton steps of a penalised fit at most; five to eight are usual."""
-TOL = 1e-11
+TOL = 1e-8
 """Fall of the penalised deviance, per row, below which a fit has converged."""
 
 
