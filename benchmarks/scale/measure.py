@@ -3,7 +3,7 @@
     python benchmarks/scale/measure.py disk FOLDER [p]      1,000 rows x p columns float32 (.npy), the sift
     python benchmarks/scale/measure.py path FOLDER [p]      the same file, 20 alphas of the paper's path
     python benchmarks/scale/measure.py genotypes FOLDER [p] 200 rows x p variants (PLINK), gradsift select
-    python benchmarks/scale/measure.py plink FOLDER         a pass over genotypes beside plink2 --glm (Debian: plink2)
+    python benchmarks/scale/measure.py plink FOLDER         genotypes: a pass, a select, and plink2 --glm (Debian)
     python benchmarks/scale/measure.py rows                 100,000 x 50, beside a random forest
     python benchmarks/scale/measure.py sparse               2,000 x 500,000 scipy.sparse
     python benchmarks/scale/measure.py million [p]          1,000,000 x p (20), both families
@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from gradsift import (
 )
 from gradsift._run.memory import resident_memory
 from gradsift.data import open_source
-from gradsift.sift.features import wide_statistics
+from gradsift.sift.features import Columns
 from gradsift.sift.rows import make_rows
 
 
@@ -143,11 +144,14 @@ def cpu_of(command: list[str]) -> float:
 
 
 def plink(folder: Path) -> None:
-    """A screening pass, linear and dominance statistics, and plink2 on the same files."""
-    for n, p in ((2_000, 200_000), (50_000, 5_000)):
-        prefix = str(folder / f"dummy-{n}-{p}")
-        make = ["--dummy", str(n), str(p), "0.01", "scalar-pheno", "--make-bed", "--out", prefix]
-        cpu_of(["plink2", *make])
+    """A screening pass, linear and dominance statistics, and a whole select where nothing acts, and
+    plink2 on the same files.
+    """
+    sizes = (2_000, 200_000), (50_000, 5_000)
+    for (n, p), missing in product(sizes, (0.01, 0.0)):
+        prefix = str(folder / f"dummy-{n}-{p}-{missing}")
+        make = ["--dummy", str(n), str(p), str(missing), "scalar-pheno", "--make-bed"]
+        cpu_of(["plink2", *make, "--out", prefix])
         glm = ["--bfile", prefix, "--glm", "allow-no-covars", "--threads", "1", "--out", prefix]
         theirs = min(cpu_of(["plink2", *glm]) for _ in range(2))
         lines = Path(f"{prefix}.fam").read_text().splitlines()
@@ -155,9 +159,16 @@ def plink(folder: Path) -> None:
         R, ours = ((y - y.mean()) / y.std())[:, None], []
         for _ in range(3):
             start = time.process_time()
-            wide_statistics(open_source(f"{prefix}.bed"), R, make_rows(n, None))
+            Columns(open_source(f"{prefix}.bed"), make_rows(n, None)).statistics(R)
             ours.append(time.process_time() - start)
-        print(f"{n} x {p}: pass {min(ours):.2f} s, plink2 {theirs:.2f} s of processor time")
+        out = ["--out", str(folder / "out"), "--force", "--threads", "1"]
+        command = ["select", f"{prefix}.bed", "--target", "phenotype", *out]
+        whole = cpu_of([sys.executable, "-m", "gradsift", *command])
+        print(
+            f"{n} x {p}, {missing} missing: pass {min(ours):.2f} s, select {whole:.1f} s, plink2 "
+            f"{theirs:.2f} s of processor time",
+            flush=True,
+        )
 
 
 def rows(n: int = 100_000, trees: int = 20) -> None:
