@@ -1,10 +1,10 @@
 """The choice of a support: a local search for the least criterion.
 
-Problem: minimise `criterion` over supports, sets of groups of features. A step of the search adds,
-drops or replaces one group. Searches begin at supports that a group lasso path proposes
-(:cite:`yuan-2006`; solved by FISTA, :cite:`beck-2009`, with restarts, :cite:`odonoghue-2015`). The
-support that is found is checked against permutations of the rows (`saddlepoint`), and the search
-goes on without the groups that fail.
+Problem: minimise `criterion` over supports, sets of groups of features. Moves of the search add,
+drop or replace one group, and are made together where their gains add up. Searches begin at
+supports that a group lasso path proposes (:cite:`yuan-2006`; solved by FISTA, :cite:`beck-2009`,
+with restarts, :cite:`odonoghue-2015`). The support that is found is checked against permutations of
+the rows (`saddlepoint`), and the search goes on without the groups that fail.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import (
     Move,
+    NormalEquations,
     SiftResponse,
     after_move,
     complexities,
@@ -216,25 +217,32 @@ class Search:
         return lacks[support] + cost
 
     def better(self, support: Support) -> Support | None:
-        """The best support that adds, drops or replaces one group; None if none lowers the
-        criterion.
+        """A support with a smaller criterion, by moves that add, drop or replace groups; None if no
+        move lowers the criterion.
 
         Additions, removals and replacements are compared with each other. If additions came first,
         the support would fill with columns that are correlated with a true one before the true one
-        was tried in their place.
+        was tried in their place. Candidates are searched for once, and moves are made among them
+        until none lowers the criterion for the pseudo-response of the support.
         """
-        groups = self.groups
+        groups, q = self.groups, self.response.Y.shape[1]
         R, Y = self.fits[support]
         leave = [g for g in support if g not in self.fixed]
         left, mix = residuals_without(groups, support, R, Y, leave)
         enter = entering(groups, left, mix, support, groups.table.settings.breadth).tolist()
-        bases = zip([None, *leave], enter, strict=True)
-        moves: list[Move] = [(g, None) for g in leave]
-        moves += [(out, g) for out, new in bases for g in new if g not in support]
-        # as moves are judged: by the residual, also where the criterion has a deviance
-        n = groups.rows.total
-        now = n * log_det(R.T @ R / n) + complexity(groups, support, Y.shape[1])
-        return best_move(groups, support, moves, Y, now)
+        # moves are judged by the residual, also where the criterion has a deviance
+        equations = normal_equations(groups, {*support, *(g for new in enter for g in new)}, Y)
+        bases = list(zip([None, *leave], enter, strict=True))
+        now = support
+        following: Support | None = support
+        while following is not None:
+            now = following
+            moves: list[Move] = [(g, None) for g in now if g not in self.fixed]
+            for out, new in bases:
+                if out is None or out in now:
+                    moves += [(out, g) for g in new if g not in now]
+            following = best_moves(groups, now, moves, equations, q)
+        return None if now == support else now
 
     def search(self, support: Support, ends: dict[Support, Support] | None = None) -> Support:
         """Go to `better` supports until there is none.
@@ -309,20 +317,34 @@ def residuals_without(
     return np.column_stack([R, Y, groups.stack(support).T]), mix
 
 
-def best_move(
-    groups: Groups, support: Support, moves: list[Move], Y: Array, now: float
+def best_moves(
+    groups: Groups, support: Support, moves: list[Move], equations: NormalEquations, q: int
 ) -> Support | None:
-    """The support with the smallest criterion for the pseudo-response Y, if below `now`."""
-    n, q = groups.rows.total, Y.shape[1]
-    cost = complexities(groups, support, moves, q)
-    allowed = np.flatnonzero(np.isfinite(cost))
-    if not len(allowed):
+    """The support that the best move leads to, or the best moves together where their gains add up;
+    None if no move lowers the criterion.
+    """
+    n, stay = groups.rows.total, (None, None)
+    cost = complexities(groups, support, [stay, *moves], q)
+    allowed = np.isfinite(cost[1:])
+    moves = [move for move, fits in zip(moves, allowed, strict=True) if fits]
+    values = n * log_dets(neighbours(equations, support).after([stay, *moves])[1])
+    now, values = float(values[0] + cost[0]), values[1:] + cost[1:][allowed]
+    if values.min(initial=np.inf) >= now - TIE:
         return None
-    moves = [moves[i] for i in allowed]
-    equations = normal_equations(groups, {*support, *(g for _, g in moves if g is not None)}, Y)
-    values = n * log_dets(neighbours(equations, support).after(moves)[1]) + cost[allowed]
-    if values.min() >= now - TIE:
-        return None
+    gains = now - values
+    together, moved = list[int](), set[int | None]()
+    for i in np.argsort(values, kind="stable").tolist():
+        if TIE < gains[i] < np.inf and moved.isdisjoint(moves[i]):
+            together.append(i)
+            moved |= {*moves[i]} - {None}
+    while len(together) > 1:
+        after = support
+        for i in together:
+            after = after_move(after, moves[i])
+        value = n * log_det(equations.fit(after)[1]) + complexity(groups, after, q)
+        if now - value >= gains[together].sum():
+            return after
+        together = together[: len(together) // 2]
     tied = np.flatnonzero(values <= values.min() + TIE)
     supports = [after_move(support, moves[i]) for i in tied]
     return first_of_least(groups, supports, values[tied].tolist())
