@@ -32,7 +32,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import betaincc, expit
 
 from gradsift._run.passes import each_block
@@ -83,10 +82,10 @@ class Relationship:
 
     def factor(self) -> tuple[Array, float]:
         """L (n, m) and c of K ~ L L' + c I; c = 0 where the vectors are the identity."""
-        gram = self.probe.T @ self.products
-        gram[np.diag_indices_from(gram)] += 1e-10 * max(float(gram.trace()), 1e-300)
-        root = np.linalg.cholesky(gram)
-        L = np.asarray(solve_triangular(root, self.products.T, lower=True).T)
+        # of near-copies, K less the columns in the design is indefinite by rounding
+        values, vectors = np.linalg.eigh(self.probe.T @ self.products)
+        kept = values > 1e-10 * max(float(values[-1]), 1e-300)
+        L = self.products @ (vectors[:, kept] / np.sqrt(values[kept]))
         return L, max(self.trace - float(np.square(L).sum()), 0.0) / len(L)
 
 
