@@ -8,9 +8,9 @@ variable is ranked by its best piece of evidence, the smallest log chi-square ta
 * the loss of leaving it out of the relaxed fit, if it is in there (no better than the level that
   refused it).
 
-Where some column that is not selected is associated with the response, the first places after the
-selected ones are filled one after the other, each by the column that adds most to those before it
-(`forward_ranking`): near-copies would follow each other otherwise.
+Where some column that is not selected is associated with the response along a line, the first
+places after the selected ones are filled one after the other, each by the column that adds most to
+those before it (`forward_ranking`): near-copies would follow each other otherwise.
 
 Evidence against the response alone ranks copies of selected variables highest. Evidence against the
 residual alone is mostly noise when n << p and many correlated variables carry the signal. The
@@ -28,7 +28,7 @@ from gradsift.numerics.statistics import benjamini_hochberg
 from gradsift.protocols import Array, IntArray
 from gradsift.sift.criterion import SiftResponse, log_det, normal_equations, robust_fit
 from gradsift.sift.features import Columns
-from gradsift.sift.groups import Groups, Support, association_log_p, chi2_log_sf, univariate_log_p
+from gradsift.sift.groups import Groups, Support, chi2_log_sf, univariate_log_p
 from gradsift.sift.products import Screen
 from gradsift.sift.rows import Rows
 from gradsift.sift.settings import SiftSettings
@@ -60,14 +60,15 @@ class Evidence:
 def is_left_over(
     statistic: Array, selected: IntArray, n_columns: int, response: SiftResponse
 ) -> bool:
-    """Whether some column that is not selected is associated with the response, by the univariate
-    statistics (3, p) of all columns, of which `n_columns` vary.
+    """Whether some column that is not selected is associated with the response along a line, by the
+    univariate statistics (3, p) of all columns, of which `n_columns` vary: correlations, by which
+    the next column is chosen, say nothing of others.
     """
-    settings, q = response.settings, response.Y.shape[1]
-    log_p = association_log_p(statistic, response.rows.total, q, settings)
-    likely = np.flatnonzero(log_p <= np.log(max(settings.left_over, 1e-300)))
+    least = max(response.settings.left_over, 1e-300)
+    log_p = chi2_log_sf(statistic[0], response.Y.shape[1])
+    likely = np.flatnonzero(log_p <= np.log(least))
     q_values = benjamini_hochberg(log_p[likely], n_columns)
-    return bool(np.any(q_values[~np.isin(likely, selected)] <= settings.left_over))
+    return bool(np.any(q_values[~np.isin(likely, selected)] <= least))
 
 
 def forward_ranking(
