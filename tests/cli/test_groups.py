@@ -48,7 +48,7 @@ def summary():
 def test_the_column_of_groups_is_no_variable(cells, capsys):
     assert run(["select", "t.csv", "--target", "state", "--group", "donor", *QUICK]) == 0
     printed = capsys.readouterr().out
-    assert "never changes among rows" not in printed
+    assert "is the same in all rows" not in printed
     model = load_model(Path("gradsift-out")).model
     assert model.n_groups_ == 24
     assert summary()["selected"] == ["g2"]
@@ -76,11 +76,14 @@ def test_one_row_for_each_group(cells, how, capsys):
 
 def test_aggregate_needs_a_column_of_groups(cells, capsys):
     assert run(["select", "t.csv", "--target", "state", "--aggregate", "mean", *QUICK]) != 0
-    assert "and no column of groups. [--group]" in capsys.readouterr().err
+    assert "name the column of the groups. [--group]" in capsys.readouterr().err
 
 
 def test_without_the_option_the_column_and_the_flag_are_named(cells, capsys):
     assert run(["select", "t.csv", "--target", "state", *QUICK]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "'donor' (group of rows: the target never changes inside of its values)" in printed
+    assert (
+        "'donor' (group of rows: the target is the same in all rows with one value of it)"
+        in printed
+    )
     assert "--group donor" in printed

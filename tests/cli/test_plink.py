@@ -70,7 +70,7 @@ def test_cases_are_2_and_controls_1(study, capsys):
     assert len(summary["classes"]) == 2
     assert summary["rows"] == N - 1
     assert summary["selected"][0] == "rs2"
-    assert "1 missing value of 'ill' by PLINK's codes" in " ".join(
+    assert "1 value of 'ill' read as missing: PLINK's codes" in " ".join(
         note["text"] for note in summary["notes"]
     )
     assert ill[order[0]] in (1, 2)
@@ -112,8 +112,8 @@ def test_lists_of_samples():
         Choices("phenotype", keep_samples=Path("keep.txt"), remove_samples=Path("remove.txt")),
     )
     assert table.ids.tolist() == [name for name in IID[3:40] if name not in ("p10", "p11")]
-    assert "40 of 60 samples are in keep.txt: they were kept" in [note.text for note in table.notes]
-    assert "2 of 60 samples are in remove.txt: they were left out" in [
+    assert "40 of 60 samples are in keep.txt and were kept" in [note.text for note in table.notes]
+    assert "2 of 60 samples are in remove.txt and were left out" in [
         note.text for note in table.notes
     ]
     Path("other.txt").write_text("x y\n")

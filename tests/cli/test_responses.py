@@ -141,8 +141,8 @@ def test_what_several_targets_do_not_go_with_is_refused(tmp_path, monkeypatch, r
     known = ["name,part", *(f"{k + 1},{k}" for k in range(60))]
     (tmp_path / "known.csv").write_text("\n".join(known) + "\n")
     for options, words in [
-        (texts, "several targets must be numbers, and 'a' holds text"),
-        (["--target", "mass", "--target", "a"], "several targets must be numbers"),
+        (texts, "several targets must all be numbers, but 'a' holds text"),
+        (["--target", "mass", "--target", "a"], "several targets must all be numbers"),
         (["--target", "n", "--target", "mass", "--task", "classification"], "cannot be combined"),
         (
             [*numbers, "--covariates", "known.csv", "--by", "position", "--offset", "part"],
@@ -161,4 +161,6 @@ def test_row_groups_are_refused(name, tmp_path, monkeypatch, rng, capsys):
     columns = make(rng, X) | {"clinic": np.repeat(np.arange(12), 5)}
     write(tmp_path / "t.csv", X, columns, range(60))
     assert run(["select", "t.csv", *options, "--group", "clinic", "--out", "out"]) != 0
-    assert "row groups do not go with them" in " ".join(capsys.readouterr().err.split())
+    assert "assume independent rows and cannot have groups" in " ".join(
+        capsys.readouterr().err.split()
+    )

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from gradsift.cli import _select
+from gradsift.cli._app import columns_of
 from gradsift.cli._exit import run
 from gradsift.pipeline import load_model
 
@@ -97,6 +98,25 @@ def test_columns_are_listed_where_no_target_is_given(table, capsys):
     said = " ".join(capsys.readouterr().err.replace("│", "").split())
     assert "give the column to explain with --target: " in said
     assert "'y'" in said
+
+
+def test_the_last_columns_are_listed_too(folder, rng):
+    names = [f"g{k}" for k in range(40)]
+    rows = "\n".join(",".join(f"{v:.3f}" for v in row) for row in rng.normal(size=(9, 40)))
+    Path("t.csv").write_text(f"{','.join(names)}\n{rows}\n")
+    said = columns_of(Path("t.csv"))
+    assert "'g14', ... 20 more ..., 'g35'," in said
+    assert said.endswith("'g39'.")
+
+
+def test_the_command_for_survival_times_is_shown_where_no_target_is_given(folder, rng):
+    times, events = rng.exponential(size=60), rng.integers(0, 2, 60)
+    rows = "\n".join(f"{x:.3f},{t:.4f},{d}" for x, t, d in zip(rng.normal(size=60), times, events))
+    Path("my t.csv").write_text(f"x,OS time,died\n{rows}\n")
+    command = "gradsift select 'my t.csv' --time 'OS time' --event died"
+    assert columns_of(Path("my t.csv")).endswith(f"to explain them:\n{command}")
+    Path("t.csv").write_text(f"x,OS time,size\n{rows}\n")
+    assert "survival" not in columns_of(Path("t.csv"))
 
 
 def test_a_category_has_one_confidence_and_one_importance(folder, rng):

@@ -118,7 +118,7 @@ def test_categories_that_are_not_known_are_said():
     assert X.tolist() == [[0, 1], [0, 0], [0, 0]]
     assert [note.text for note in notes] == [
         "1 of 3 rows hold categories of 'c' that the model has not seen ('z'): they count as none "
-        "of those known"
+        "of the known categories"
     ]
 
 
@@ -127,7 +127,7 @@ def test_new_rows_in_another_order_and_without_a_column_are_read():
     X, notes = encoder_of(table).read(as_frame(table[["z", "c"]]))
     np.testing.assert_array_equal(X[:, [0, 1, 3]], [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
     assert np.isnan(X[:, 2]).all()
-    assert [note.text for note in notes] == ["the table lacks 'x': filled as missing values are"]
+    assert [note.text for note in notes] == ["the table lacks 'x', filled as missing values are"]
 
 
 def test_rare_categories_are_joined_and_unknown_ones_with_them():

@@ -90,7 +90,7 @@ def test_labels_that_change_inside_a_group_are_refused(tmp_path, rng):
     asked = {"covariates": tmp_path / "y.csv", "covariate_names": ("donor",), "group": "donor"}
     with pytest.raises(ValueError, match="label changes inside a group: row 1 has 'w'"):
         opened(tmp_path, aggregate="mean", **asked)
-    with pytest.raises(ValueError, match="and no column of groups"):
+    with pytest.raises(ValueError, match="name the column of the groups"):
         opened(tmp_path, aggregate="mean")
 
 

@@ -47,7 +47,7 @@ def test_what_does_not_match_is_counted_and_named(tmp_path):
     assert found.y.tolist() == [Y[name] for name in found.ids]
     lost = sorted(SHUFFLED[:2], key=list(Y).index)
     assert f"2 samples of x.csv are not in y.csv: {lost[0]!r}, {lost[1]!r}" in texts(found)
-    assert any("1 row of it without a sample here" in text for text in texts(found))
+    assert any("matched no sample" in text for text in texts(found))
     assert "2 rows without 'y'" in texts(found)
 
 
@@ -79,7 +79,7 @@ def test_without_identifiers_the_order_counts_and_is_said(tmp_path):
     targets = write_targets(tmp_path / "y.csv", Y)
     found = open_table(tmp_path / "x.npy", Choices("y"), targets)
     assert found.y.tolist() == list(Y.values())
-    assert any("taken to be in the order of x.npy" in text for text in texts(found))
+    assert any("assumed to be in the same order as those of x.npy" in text for text in texts(found))
 
 
 def test_genes_in_rows_and_targets_apart(tmp_path):
@@ -138,7 +138,7 @@ def test_phenotypes_are_found_by_iid_and_codes_of_plink_are_missing(tmp_path):
     expected = [name for name in Y if name != "s4"]
     assert found.ids.tolist() == expected
     assert found.y.tolist() == [Y[name] for name in expected]
-    assert any("1 missing value of 'bmi' by PLINK's codes" in text for text in texts(found))
+    assert any("1 value of 'bmi' read as missing: PLINK's codes" in text for text in texts(found))
     assert "1 row without 'bmi'" in texts(found)
 
 
@@ -158,7 +158,9 @@ def test_cases_and_controls_of_plink(tmp_path):
     (tmp_path / "x.txt").write_text("FID IID snp status\n" + rows)
     found = open_table(tmp_path / "x.txt", Choices("status", id="IID", drop=("FID",)))
     assert found.y.tolist() == [1, 2] * 5
-    assert any("2 missing values of 'status' by PLINK's codes" in text for text in texts(found))
+    assert any(
+        "2 values of 'status' read as missing: PLINK's codes" in text for text in texts(found)
+    )
 
 
 @pytest.mark.parametrize("holes", [None, np.nan, "nan", "NA", ""])

@@ -79,7 +79,7 @@ def test_missing_values_that_a_model_needs_are_told_by_name_and_line(numbers):
     with pytest.warns(UserWarning, match="2 missing values are filled with the mean"):
         open_new(folder / "new.csv", filled)
     (folder / "new.csv").write_text("sex,b\nf,1\n")
-    with pytest.warns(UserWarning, match="the table lacks 'a': filled as missing values are"):
+    with pytest.warns(UserWarning, match="the table lacks 'a', filled as missing values are"):
         assert np.isnan(open_new(folder / "new.csv", filled).X[0, 0])
     (folder / "new.csv").write_text("other\n1\n")
     with pytest.raises(ValueError, match="lacks 'a', 'b', 'sex', which the model uses"):

@@ -136,7 +136,7 @@ def test_a_recipe_makes_the_same_columns_of_a_new_table(frame):
     assert "1 cell of 'dose' cannot be read as numbers: filled" in said
     X, notes = recipe.columns(read_rows(["dose", "sex"], [["5", "f"]]))
     assert [note.text for note in notes] == [
-        "the table lacks 'count': filled as missing values are"
+        "the table lacks 'count', filled as missing values are"
     ]
 
 
@@ -145,9 +145,9 @@ def test_messages(frame):
         prepare(frame, Choices("Out"))
     with pytest.raises(ValueError, match=r"no column 'z'. It has 'who'"):
         prepare(frame, Choices("out", drop=("z",)))
-    with pytest.raises(ValueError, match="holds text such as 'yes': it cannot be regressed on"):
+    with pytest.raises(ValueError, match="holds text such as 'yes', but this task needs numbers"):
         prepare(frame, Choices("out", "regression"))
-    with pytest.raises(ValueError, match="no variable is left"):
+    with pytest.raises(ValueError, match="no variable to explain the target"):
         prepare(read_rows(["y"], [["1"], ["2"]]), Choices("y"))
     with pytest.raises(ValueError, match="'sex' cannot be in both drop and keep"):
         prepare(frame, Choices("out", drop=("sex",), keep=("sex",)))
@@ -272,10 +272,10 @@ def test_groups_are_not_suggested_where_the_task_refuses_them(task, rng):
     frame = table_with(rng, donor=np.repeat(np.arange(20.0), 3), y=y, died=event)
     choices = Choices("y", event="died") if task == "survival" else Choices("y", task="counts")
     (note,) = (
-        n for n in prepare(frame, choices).notes if "'donor'" in n.text and "one value" in n.text
+        n for n in prepare(frame, choices).notes if "'donor'" in n.text and "same value" in n.text
     )
     assert note.change == ""
-    assert "takes them for independent" in note.text
+    assert "assumes independent rows" in note.text
 
 
 def test_the_event_of_a_survival_time_is_no_variable(rng):
@@ -300,7 +300,7 @@ def test_columns_that_know_the_target_are_left_out_loudly(rng):
     table = prepare(frame, Choices("y"))
     assert table.names == ("a", "b")
     loud = texts(table, "caution")
-    assert any("'copy' left out, because it knows the target" in text for text in loud)
+    assert any("'copy' left out, because it reveals the target" in text for text in loud)
     assert any("'y' is a sum of" in text for text in loud)
     assert "copy" in prepare(frame, Choices("y", use=("copy",))).names
 
@@ -314,7 +314,7 @@ def test_products_and_classes_apart_are_leaks(rng):
     apart = np.where(labels == "yes", 5.0, 0.0) + rng.random(N)
     found = find_leaks([(["x", "z"], np.column_stack([apart, rng.random(N)]))], {}, labels, "y",
                        ordered=False)  # fmt: skip
-    assert found.certain == {"x": "tells the classes apart without an error"}
+    assert found.certain == {"x": "it separates the classes without an error"}
 
 
 def test_copies_in_few_rows_may_be_chance(rng):

@@ -10,8 +10,8 @@ import typer
 from gradsift.cli._options import READING, Asked, Model, Table, UsualOptions, takes, those_of
 
 FOLDER = "gradsift-out"
-MOST_NAMES = 20
-"""Columns that are listed where no target is given."""
+FIRST_NAMES, LAST_NAMES = 15, 5
+"""Columns that are listed where no target is given; the target is often among the last."""
 
 app = typer.Typer(
     name="gradsift",
@@ -42,15 +42,31 @@ def _options(
 
 
 def columns_of(table: Path) -> str:
-    """The columns that a target can be, where the table can be read."""
+    """The first and the last columns of a table that can be read, and the command for survival
+    times where it holds them.
+    """
+    from shlex import quote
+
+    from gradsift._run.printable import printable
     from gradsift.tables import TableError
     from gradsift.tables.notes import listed
     from gradsift.tables.reading import read_frame
+    from gradsift.tables.roles import survival_columns
 
     try:
-        return f": {listed(read_frame(table).order, MOST_NAMES)}"
+        frame = read_frame(table)
     except (OSError, TableError):
-        return ""
+        return "."
+    names, more = frame.order, len(frame.order) - FIRST_NAMES - LAST_NAMES
+    said = f": {listed(names, len(names))}."
+    if more > 0:
+        first, last = names[:FIRST_NAMES], names[-LAST_NAMES:]
+        said = f": {listed(first, FIRST_NAMES)}, ... {more:,} more ..., {listed(last, LAST_NAMES)}."
+    if found := survival_columns(frame):
+        time, event = map(quote, found)
+        said += f" {listed(found)} look like survival times; to explain them:\n"
+        said += printable(f"gradsift select {quote(str(table))} --time {time} --event {event}")
+    return said
 
 
 @app.command()
@@ -102,7 +118,7 @@ def select(
     first, *more = asked.pop("target", (None,))
     target_from, force = asked.get("target_from"), "force" in asked
     if first is None and target_from is None and table.suffix.lower() not in GENOTYPES:
-        raise typer.BadParameter(f"give the column to explain with --target{columns_of(table)}.")
+        raise typer.BadParameter(f"give the column to explain with --target{columns_of(table)}")
     if "log" in asked and "clr" in asked:
         raise typer.BadParameter("take --log or --clr, not both.")
     choices = Choices(

@@ -166,7 +166,10 @@ def level_name(column: str, level: str) -> str:
 
 
 def unseen_levels(
-    column: str, unseen: Sequence[str], n_rows: int, counted_as: str = "as none of those known"
+    column: str,
+    unseen: Sequence[str],
+    n_rows: int,
+    counted_as: str = "as none of the known categories",
 ) -> str | None:
     """A sentence on categories that the model has not seen; None where there are none.
 

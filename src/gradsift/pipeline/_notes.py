@@ -1,4 +1,4 @@
-"""What a reader should know of a table and a run, as notes: one sentence each, and what to do."""
+"""Notes on a table and a run: what was found, what it means and which option changes it."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ DECISIONS = ("joined", "left out", "filled", "suggestion")
 """Kinds of notes on a table that the first screen repeats: they change what is analysed."""
 BRIEF: dict[type[Warning], str] = {
     DependentRowsWarning: (
-        "Rows depend on the rows before them, so that confidences are too high; give their day, "
-        "plate or subject with --group or --covariates."
+        "Rows depend on the rows before them, so confidences are too high. Name the column of "
+        "their day, plate or subject with --group or --covariates."
     ),
     FewGroupsWarning: (
-        "Rows come in few groups, so that confidences are rough; take the order of the findings "
-        "for a ranking."
+        "The rows form few groups, so confidences are inaccurate. Use the order of the findings "
+        "as a ranking."
     ),
 }
-"""Warnings whose messages are long, in one sentence."""
+"""Short forms of warnings whose messages are long."""
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def table_notes(table: Table) -> list[Note]:
 
 
 def fit_notes(model: BaseEstimator, table: Table) -> list[Note]:
-    """Limits of the fit: columns that never change, products that were not looked at."""
+    """Limits of the fit: columns that never change, products that were not searched."""
     notes = []
     constant = int(np.isinf(model.scale_).sum()) if isinstance(table.X, Source) else 0
     if constant:
@@ -144,15 +144,15 @@ def fit_notes(model: BaseEstimator, table: Table) -> list[Note]:
     paired, p = getattr(model, "n_paired_columns_", 0), len(model.scale_)
     if 0 < paired < p:
         text = (
-            f"Products of two columns were looked for among the {paired:,} most promising of {p:,} "
-            "columns only: those of all would take too long."
+            f"Products of two columns were searched among the {paired:,} most promising of {p:,} "
+            "columns only; a search among all would take too long."
         )
         notes.append(Note(text))
     return notes
 
 
 def hazard_notes(model: Any, table: Table) -> list[Note]:
-    """That effects on a hazard change with time, where a test says so."""
+    """A caution where a test shows that effects on a hazard change with time."""
     if not model.get_support().any():
         return []
     risk = model.predict(fill_missing(table.X, model.mean_), **table.sample_params)
@@ -180,8 +180,8 @@ def alarm_notes(answer: Answer) -> list[Note]:
     first = answer.selected[:1]
     such = f", such as {first[0]}," if first else ""
     text = (
-        f"{p.metric} {p.score.mean:.4f} on held-out rows is rarely true: is a column{such} a copy "
-        f"or a consequence of {answer.target}, or are rows copies of others? Leave out with --drop "
-        "what would not be known beforehand."
+        f"{p.metric} {p.score.mean:.4f} on held-out rows is rarely true. Check whether a column"
+        f"{such} is a copy or a consequence of {answer.target}, or rows are copies. Leave "
+        "out with --drop what would not be known before it."
     )
     return [Note(text, caution=True)]

@@ -102,8 +102,8 @@ def check_response(table: Table) -> None:
     if table.groups is not None and table.task not in ("regression", "classification"):
         what = {"counts": "counts", "ordinal": "ordered answers", "survival": "survival times"}
         raise ValueError(
-            f"{what[table.task]} take rows for independent: row groups do not go with them. Make "
-            "one row of each group first, or give the groups among the covariates."
+            f"{what[table.task]} assume independent rows and cannot have groups. Make one row of "
+            "each group first, or give the groups among the covariates."
         )
 
 

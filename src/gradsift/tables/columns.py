@@ -128,7 +128,9 @@ class Column:
         else:
             made = self._parts(read) if self.role == "date" else read[:, None].astype(np.float64)
             unseen = []
-        counted_as = "as a missing value" if self.role != "category" else "as none of those known"
+        counted_as = (
+            "as a missing value" if self.role != "category" else "as none of the known categories"
+        )
         if said_unseen := unseen_levels(repr(self.name), unseen, len(values), counted_as):
             notes.append(Note("new rows", said_unseen, (self.name,)))
         if self.indicator:
@@ -339,7 +341,7 @@ class TableEncoder:
             block = frame.numbers[:, at_of[start] : at_of[start] + stop - start]
             X[:, to[start] : to[start] + stop - start] = block
         if lost:
-            text = f"the table lacks {listed(lost)}: filled as missing values are"
+            text = f"the table lacks {listed(lost)}, filled as missing values are"
             notes.append(Note("new rows", text, tuple(lost)))
         return X, notes
 

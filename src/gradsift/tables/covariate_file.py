@@ -68,11 +68,11 @@ def choose_rows(samples: Samples, choices: Choices, *, leave_out: bool = True) -
     lost = int((where < 0).sum())
     if leave_out and lost:
         rows, where = rows[where >= 0], where[where >= 0]
-        said_lost = f"{counted(lost, 'sample')} without covariates in {file} left out"
+        said_lost = f"{counted(lost, 'sample')} left out for want of covariates in {file}"
         notes.append(Note("caution", said_lost))
     given = {}
     if choices.target in other.order and not choices.covariate_names:
-        text = f"{choices.target!r} of {file} is the target, and no covariate"
+        text = f"{choices.target!r} of {file} is the target, so it is not used as a covariate"
         said = [*said, Note("read", text, (choices.target,))]
     for name in covariate_names(other, samples, choices):
         values, missing = other.column(name), list[Note]()
@@ -181,7 +181,7 @@ def in_list(samples: Samples, path: Path) -> Any:
 
 def list_note(samples: Samples, path: Path, keep: bool, count: int) -> Note:
     what = "kept" if keep else "left out"
-    said = f"{count:,} of {samples.n:,} samples are in {path.name}: they were {what}"
+    said = f"{count:,} of {samples.n:,} samples are in {path.name} and were {what}"
     return Note("left out", said)
 
 

@@ -1,7 +1,7 @@
-"""Columns that know the target: copies, exact sums and products, classes apart, telling gaps.
+"""Columns that reveal the target: copies, sums and products, separated classes, missing values.
 
-A column is left out only where that it knows the target by chance is out of the question: the
-expected number of such columns among all that were tried is worked out.
+A column is left out only where chance cannot explain that it determines the target: where the
+expected number of such columns under random permutations of the target is below `CHANCE`.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ of few columns.
 
 @dataclass(frozen=True)
 class Leaks:
-    """Columns that know the target.
+    """Columns that reveal the target.
 
     Attributes
     ----------
     certain : dict
-        Name -> how.
+        Name -> how it reveals the target.
     perhaps : tuple of str
-        Columns that tell it exactly in so few rows, or among so many columns, that it may be
-        chance.
+        Columns that determine it exactly, but in so few rows, or among so many columns, that this
+        may be chance.
     """
 
     certain: dict[str, str] = field(default_factory=dict)
@@ -124,7 +124,7 @@ def find_leaks(
     if not ordered and count <= NARROW and len(codes) >= 30 and sizes.min() >= 5:
         for names, X in numbers:
             add(_of(names, _apart(X, codes)), tried + renamings - arrangements,
-                "tells the classes apart without an error")  # fmt: skip
+                "it separates the classes without an error")  # fmt: skip
             add(_of(names, _missing_in_one(np.isnan(X), codes)), CHANCE - 1.0,
                 "missing in one class only")  # fmt: skip
         gone = np.zeros((len(y), len(categories)), dtype=bool)

@@ -174,7 +174,7 @@ def joined_rows(
                 "taken in their order.",
                 "by",
             )
-        said = f"rows of {file} are taken to be in the order of {samples.file}"
+        said = f"rows of {file} are assumed to be in the same order as those of {samples.file}"
         kind: Any = "joined" if by == POSITION else "caution"
         return np.arange(samples.n), [Note(kind, said, (), "by")]
     own, others = asked_keys(samples, other, file, by, columns)
@@ -236,7 +236,7 @@ def matched(
     pair = f"{found.other!r}" if found.own == found.other else f"{found.own!r} and {found.other!r}"
     said = f"{samples.n - len(lost)} of {samples.n} samples were found in {file} by {pair}"
     if beyond:
-        said += f"; {counted(len(beyond), 'row')} of it without a sample here"
+        said += f"; {counted(len(beyond), 'row')} of {file} matched no sample"
     notes = [Note("joined", said, (found.own, found.other), "by")]
     if lost:
         text = (
@@ -313,7 +313,7 @@ def without_plink_codes(values: Any, name: str, *, response: bool = True) -> tup
     """Values without PLINK's codes for missing ones, and a note on how many there were."""
     out, count = with_codes_of_plink(values, response=response)
     codes = "codes (-9, or 0 next to 1 and 2)" if response else "code -9"
-    said = f"{counted(count, 'missing value')} of {name!r} by PLINK's {codes}"
+    said = f"{counted(count, 'value')} of {name!r} read as missing: PLINK's {codes}"
     return out, [Note("read", said, (name,))] if count else []
 
 

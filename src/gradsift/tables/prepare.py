@@ -287,9 +287,13 @@ def check_choices(frame: Frame, choices: Choices) -> None:
         if both and not {one, other} <= alike:
             raise TableError(f"{listed(both)} cannot be in both {one} and {other}.")
     if len(set(targets)) < len(targets):
-        raise TableError(f"a column has two parts in the response: {listed(targets, 5)}.")
+        raise TableError(
+            f"a column is named twice for the response: {listed(targets, 5)}. Name it once."
+        )
     if choices.aggregate is not None and choices.group is None:
-        raise TableError("one row of each group is asked for, and no column of groups.", "group")
+        raise TableError(
+            "one row for each group was asked for: name the column of the groups.", "group"
+        )
 
 
 def rows_with_response(
@@ -306,7 +310,9 @@ def rows_with_response(
         there &= here
         notes += [] if here.all() else [left_out(here, name)]
     if texts := [n for n in columns.targets if read[n].dtype.kind == "O" and columns.more_targets]:
-        raise TableError(f"several targets must be numbers, and {texts[0]!r} holds text.", "target")
+        raise TableError(
+            f"several targets must all be numbers, but {texts[0]!r} holds text.", "target"
+        )
     y = np.column_stack([read[name] for name in columns.targets])
     y = y if columns.more_targets else read[columns.target]
     if there.all():
@@ -355,7 +361,7 @@ def find_roles(
 def without_leaks(
     frame: Frame, special: dict[str, Column], y: NDArray[Any], choices: Choices, task: Task
 ) -> tuple[dict[str, Column], Leaks]:
-    """Columns that know the target, and other responses next to a spectrum, are no variables."""
+    """Leave out columns that reveal the target, and other responses measured with a spectrum."""
     used = {*choices.use, *choices.keep}
     plain = [None if n in special or n in used else n for n in frame.names]
     read = {
@@ -479,7 +485,7 @@ def with_indicators(
     }
     notes = []
     if chosen and missing == "auto":
-        said = f"whether {listed(chosen)} is missing goes with the target: counted as well"
+        said = f"{listed(chosen)}: missing values go with the target, so 0/1 columns mark them"
         notes.append(Note("encoded", said, tuple(chosen), "missing=mean"))
     return replace(encoder, special=special), notes
 
@@ -556,18 +562,18 @@ def whole_rows(recipe: Recipe, frame: Frame) -> tuple[Array, IntArray, list[Note
         )
     lost = len(X) - len(rows)
     kind: Any = "caution" if lost > MANY_DROPPED * len(X) else "left out"
-    said = f"{lost:,} of {len(X):,} rows, left out for missing values ({some})"
+    said = f"{lost:,} of {len(X):,} rows, left out because of missing values ({some})"
     return X, rows, [Note(kind, said, tuple(worst), "missing")]
 
 
 def doubts(special: dict[str, Column], choices: Choices, task: str) -> list[Note]:
-    """What questions the whole answer: times read as numbers, rows that belong together."""
+    """Cautions about the whole answer: survival times read as numbers, rows in groups."""
     notes = group_notes(special, task in INDEPENDENT)
     events = [c.name for c in special.values() if c.role == "event"]
     if events and choices.event is None:
         said = (
-            f"{choices.target!r} and {events[0]!r} look like survival times, of which this run "
-            "takes the target alone"
+            f"{choices.target!r} and {events[0]!r} look like survival times, but this run explains "
+            f"{choices.target!r} alone. Analyse them as survival times"
         )
         change = survival_choices(events[0], choices)
         notes.insert(0, Note("caution", said, tuple(events), change))
@@ -575,16 +581,17 @@ def doubts(special: dict[str, Column], choices: Choices, task: str) -> list[Note
 
 
 def group_notes(special: dict[str, Column], independent: bool = False) -> list[Note]:
-    """A note on columns whose values name rows that belong together; `independent`: the task takes
-    rows for independent.
+    """A note on columns that divide the rows into groups; `independent`: the task assumes
+    independent rows.
     """
     groups = [c.name for c in special.values() if c.role == "group of rows"]
     if not groups:
         return []
-    said = f"rows with one value of {listed(groups)} seem to belong together"
+    said = f"rows with the same value of {listed(groups)} seem to depend on each other"
     if independent:
-        said += ": this task takes them for independent, so that confidences are too high"
+        said += ", but this task assumes independent rows: confidences are too high"
         return [Note("caution", said, tuple(groups))]
+    said += ", which makes confidences too high. Treat them as groups"
     return [Note("caution", said, tuple(groups), f"group={groups[0]}")]
 
 
@@ -608,23 +615,26 @@ def survival_choices(other: str, choices: Choices) -> str:
     return f"target={other}, event={choices.target}"
 
 
-def knows(names: Sequence[str]) -> str:
-    return "it knows" if len(names) == 1 else "they know"
+def reveals(names: Sequence[str]) -> str:
+    return "it reveals" if len(names) == 1 else "they reveal"
 
 
 def leak_notes(leaks: Leaks) -> list[Note]:
-    """Columns that know the target, by how they do."""
+    """Notes on columns that reveal the target, one for each way in which they do."""
     found: dict[str, list[str]] = {}
     for name, why in leaks.certain.items():
         found.setdefault(why, []).append(name)
     notes = [
-        Note("caution", f"{listed(names)} left out, because {knows(names)} the target: {why}",
+        Note("caution", f"{listed(names)} left out, because {reveals(names)} the target: {why}",
              tuple(names), "use")
         for why, names in found.items()
     ]  # fmt: skip
     if leaks.perhaps:
-        verb = "tells" if len(leaks.perhaps) == 1 else "tell"
-        said = f"{listed(leaks.perhaps)} {verb} the target exactly: chance, or a leak"
+        verb, it = ("determines", "it") if len(leaks.perhaps) == 1 else ("determine", "them")
+        said = (
+            f"{listed(leaks.perhaps)} {verb} the target exactly, perhaps by chance. Leave {it} out "
+            "where the target is measured first"
+        )
         notes.append(Note("caution", said, leaks.perhaps, "drop"))
     return notes
 
@@ -645,7 +655,8 @@ def encoding_notes(encoder: TableEncoder) -> list[Note]:
             alike.setdefault(level.casefold(), []).append(level)
         notes += [
             Note("caution", f"{listed(same)} in {column.name!r} differ in capitals only and count "
-                 f"as {len(same)} categories: write them alike if they are one", (column.name,))
+                 f"as {len(same)} categories. Write them alike if they mean the same",
+                 (column.name,))
             for same in alike.values() if len(same) > 1
         ]  # fmt: skip
     return notes
@@ -661,8 +672,9 @@ def row_notes(
         blocks = list(block_columns(left, recipe.encoder.special, y))
         if blocks:
             said = (
-                f"the target {target!r} never changes among rows that agree in {listed(blocks)}: "
-                "if these are rows of one subject, sample or batch, more is selected than is true"
+                f"the target {target!r} is the same in all rows with the same {listed(blocks)}. If "
+                "these are rows of one subject, sample or batch, false variables are selected: "
+                "treat them as groups"
             )
             notes.append(Note("caution", said, tuple(blocks), f"group={blocks[0]}"))
         notes += repeat_notes(X, frame.places)
@@ -678,7 +690,9 @@ def repeat_notes(X: Array, places: Places) -> list[Note]:
     if places.columns is None:
         pair = [places.of("", k) for k in found[0][:2]]
     said = repeat_words(found, pair, len(X)).removesuffix(".")
-    return [Note("caution", f"{said}: leave copies out, or name their groups", (), "group")]
+    return [
+        Note("caution", f"{said}. Leave copies out, or name the column of the samples", (), "group")
+    ]
 
 
 def check_encoded_names(
@@ -688,14 +702,14 @@ def check_encoded_names(
     if not encoder.names:
         notes = [*left_out_notes(special), *doubts(special, choices, choices.task)]
         out = " ".join(note.text for note in notes)
-        said = f"no variable is left next to the target {choices.target!r}. {out}"
+        said = f"the table has no variable to explain the target {choices.target!r} by. {out}"
         raise TableError(said.strip(), "use")
     if twice := encoded_twice(encoder.names):
         pairs = zip(encoder.origin_names, encoder.names, strict=True)
         behind = [origin for origin, name in pairs if name == twice[0]]
         raise TableError(
-            f"two columns would be called {twice[0]!r}: they come from {listed(behind)} of the "
-            "table, where categories are named COLUMN=CATEGORY. Rename one, or leave it out.",
+            f"two encoded columns are called {twice[0]!r}, made from {listed(behind)} (a category "
+            "is called COLUMN=CATEGORY). Rename one of these, or leave it out.",
             "drop",
         )
 

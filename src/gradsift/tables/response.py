@@ -1,5 +1,5 @@
-"""What a table's response is: numbers, classes, counts, ordered answers, survival times or several
-outcomes; and what else it could be.
+"""The response of a table: numbers, classes, counts, ordered answers, survival times or several
+outcomes; and suggestions where it could be read in another way.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ResponseColumns:
         """
         y = values[self.target]
         if y.dtype.kind == "O" and task in ("regression", "counts", "survival"):
-            raise TableError(f"the target {self.target!r} holds text: it cannot be regressed on.")
+            raise TableError(f"the target {self.target!r} holds text, but this task needs numbers.")
         if task == "survival":
             assert self.event is not None
             died = [text == self.event_value for text in as_texts(values[self.event]).tolist()]
@@ -154,7 +154,7 @@ def exposures(values: NDArray[Any], name: str) -> Array:
 
 
 def find_event(values: NDArray[Any], name: str, asked: str = "") -> tuple[str, Note]:
-    """What in a column means the event, and a note that says so.
+    """The value of a column that means the event, and a note that says so.
 
     Parameters
     ----------
@@ -162,12 +162,12 @@ def find_event(values: NDArray[Any], name: str, asked: str = "") -> tuple[str, N
         Nothing missing.
     name : str
     asked : str
-        What the user says that it is; '' = found.
+        The value that the user names; '' = it is inferred.
 
     Examples
     --------
     >>> find_event(np.array([1.0, 2.0, 2.0]), "status")[1].text
-    "2 in 'status' is the event, in 2 of 3 rows"
+    "2 in 'status' means the event, in 2 of 3 rows"
     """
     texts = as_texts(values).tolist()
     kinds = text_levels(set(texts))
@@ -177,11 +177,11 @@ def find_event(values: NDArray[Any], name: str, asked: str = "") -> tuple[str, N
             f"has no {asked!r} (it has {listed(kinds, 5)})" if asked else f"has {listed(kinds, 5)}"
         )
         raise TableError(
-            f"the event {name!r} {what}: which of them says that a time ended in the event?",
+            f"the event {name!r} {what}. Say which value means that a time ended in the event.",
             f"event={name}=VALUE",
         )
     others = [kind for kind in kinds if kind != value]
-    said = f"{value} in {name!r} is the event, in {texts.count(value):,} of {len(texts):,} rows"
+    said = f"{value} in {name!r} means the event, in {texts.count(value):,} of {len(texts):,} rows"
     unclear = (value, *others) not in (("1", "0"), ("1",)) and not asked and others
     change = f"event={name}={others[0]}" if unclear else ""
     return value, Note("read", said, (name,), change)
@@ -211,15 +211,15 @@ def answer_levels(y: NDArray[Any], declared: Sequence[str], target: str) -> tupl
         levels = tuple(level for level in declared if level in there) or known_order(y)
         if not levels:
             raise TableError(
-                f"the answers in {target!r} ({listed(text_levels(there), 5)}) have no order that "
-                "is known: write numbers, or '1 low', '2 middle', ...",
+                f"the order of the answers in {target!r} ({listed(text_levels(there), 5)}) is not "
+                "known. Write numbers, or '1 low', '2 middle', ...",
                 "task=classification",
             )
         return levels
     distinct = np.unique(y)
     if not 2 < len(distinct) <= MOST_ANSWERS:
         raise TableError(
-            f"{target!r} holds {len(distinct)} different numbers; ordered answers are 3 to "
+            f"{target!r} holds {len(distinct)} different numbers, but ordered answers have 3 to "
             f"{MOST_ANSWERS}.",
             "task=regression" if len(distinct) > 2 else "task=classification",
         )
@@ -227,7 +227,7 @@ def answer_levels(y: NDArray[Any], declared: Sequence[str], target: str) -> tupl
 
 
 def read_task(y: Array | NDArray[Any], asked: str, target: str) -> tuple[Task, list[Note]]:
-    """The task, and what else the target may be.
+    """The task, and notes on other tasks that the target would suit.
 
     Texts, two values, and few whole numbers in a row are classes.
 
@@ -254,11 +254,11 @@ def read_task(y: Array | NDArray[Any], asked: str, target: str) -> tuple[Task, l
     if y.dtype.kind == "O":
         if asked in ("regression", "counts", "survival"):
             raise TableError(
-                f"the target {target!r} holds text such as {y[0]!r}: it cannot be regressed on.",
+                f"the target {target!r} holds text such as {y[0]!r}, but this task needs numbers.",
                 "task=classification",
             )
         if asked == "auto" and known_order(y):
-            said = f"the answers in {target!r} have an order: read as classes"
+            said = f"the answers in {target!r} have an order, but are read as unordered classes"
             return "classification", [Note("suggestion", said, (target,), "task=ordinal")]
         return "ordinal" if asked == "ordinal" else "classification", []
     distinct = np.unique(np.asarray(y, dtype=float))
@@ -275,12 +275,12 @@ def read_task(y: Array | NDArray[Any], asked: str, target: str) -> tuple[Task, l
         return "classification", []
     if few:
         ordered = count >= LEAST_RATINGS
-        other = ", perhaps ordered answers" if ordered else ""
-        said = f"{target!r} holds the {count} whole numbers {span}: read as classes{other}"
+        other = "; they may be ordered answers" if ordered else ""
+        said = f"{target!r} holds the {count} whole numbers {span}, read as classes{other}"
         change = "task=ordinal, task=regression" if ordered else "task=regression"
         return "classification", [Note("suggestion", said, (target,), change)]
     if looks_like_counts(np.asarray(y, dtype=float), distinct, target):
-        said = f"{target!r} looks like a count ({span}): read as an amount"
+        said = f"{target!r} looks like a count ({span}), but is read as a continuous number"
         return "regression", [Note("suggestion", said, (target,), "task=counts")]
     return "regression", []
 
@@ -304,6 +304,6 @@ def check_counts(distinct: Array, target: str) -> None:
     odd = distinct[(distinct < 0) | (distinct != np.round(distinct))]
     if len(odd):
         raise TableError(
-            f"the target {target!r} holds {odd[0]:g}, which is no count: counts are 0, 1, 2, ....",
+            f"the target {target!r} holds {odd[0]:g}, but counts are whole numbers from 0 on.",
             "task=regression",
         )

@@ -1,7 +1,7 @@
-"""What each column of a table is: variable, identifier, group of rows, event, free text, constant.
+"""Roles of columns: variable, identifier, group of rows, event, free text, constant.
 
-Names are matched in English, with a few words of other languages; such a rule only ever leaves a
-column out with a note, and `use` undoes it.
+Some roles are inferred from names, in English and a few words of other languages. A column that is
+left out for its name gets a note, and `use` takes it back in.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ EVENT_NAME = _called(
     r"(^|[._ ])(event|status|cens|dead|death)$",
 )
 CENSORED = _called(r"(^|[._ ])(un)?cens(or(ed|ing)?)?$|^event[._ ]?(observed|occurred)$")
-"""Names of columns that nothing but a time has, whatever this is called."""
+"""Names that only the event of a survival time has, whatever the time is called."""
 NUMBERED_TIME = re.compile(r"t(?:ime)?[._]?(\d+)", re.IGNORECASE)
 FREE_NAME = _called(
     r"(first|last|sur|fore|given|middle)[ _.]?name|^name$",
@@ -360,7 +360,7 @@ def text_role(
     if len(counts) == n and (n >= FEWEST_ROWS or (first and n > 1)):
         return "identifier", "another text in every row"
     if FREE_NAME.search(name) and len(counts) > 0.5 * len(there):
-        return "free text", "called like a name, an address or a remark"
+        return "free text", "its name is that of a person, an address or a remark"
     group = unit_role(name, np.array(there), len(counts), n, codes if len(there) == n else None)
     if group is not None:
         return group
@@ -397,7 +397,7 @@ def unit_role(
             return "group of rows", "matched sets of equal size"
     written = count >= FEWEST_ROWS and _numbered(there)
     if codes is not None and (named or written) and same_inside(there, codes):
-        return "group of rows", "the target never changes inside of its values"
+        return "group of rows", "the target is the same in all rows with one value of it"
     exactly = WHO.search(name) is not None and count > FEWEST_ROWS
     if exactly or (named and count > most):
         if n >= 2 * count:
@@ -466,14 +466,29 @@ def known_order(levels: Any) -> tuple[str, ...]:
 
 
 def is_time(name: str) -> bool:
-    """Whether a column is called like a survival time."""
+    """Whether the name of a column is that of a survival time."""
     return bool(TIME_NAME.search(name) or NUMBERED_TIME.fullmatch(name))
+
+
+def survival_columns(frame: Frame) -> tuple[str, str] | None:
+    """The first time that has a column of events, and this column; None where there is none."""
+    times = [name for name in frame.order if is_time(name)]
+    parsed, _ = parse_columns(frame, (), frame.options.decimal) if times else ({}, [])
+    for name in times:
+        values = parsed.get(name, Column(name)).read(frame.column(name))
+        if values.dtype.kind != "f":
+            continue
+        if events := event_columns(frame, parsed, values[~np.isnan(values)], name):
+            return name, events[0]
+    return None
 
 
 def event_columns(
     frame: Frame, parsed: dict[str, Column], y: NDArray[Any], target: str
 ) -> list[str]:
-    """Columns that say whether a time ended in an event, or the time where the target says so."""
+    """The other half of survival times: columns of events where the target is a time, or of times
+    where it is an event.
+    """
     others = [name for name in frame.order if name != target]
 
     def values_of(name: str) -> NDArray[Any]:

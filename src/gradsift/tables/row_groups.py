@@ -1,4 +1,4 @@
-"""Rows that belong together by a column of the table."""
+"""Groups of rows, named by a column of the table, and one row for each group."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ def became(n_rows: int, n_groups: int, column: str, how: str) -> Note:
     """A note on rows that were made one of each group."""
     said = (
         f"{counted(n_rows, 'row')} became {n_groups:,}, one for each value of {column!r} "
-        f"(the {how} of its rows). A new table must be made likewise before it is predicted"
+        f"(the {how} of its rows). Prepare a new table in the same way before predicting it"
     )
     return Note("read", said, (column,), "aggregate")

@@ -1,4 +1,4 @@
-"""Genotypes: variants that are too rare or too often missing, and where they are."""
+"""Genotypes: filters by allele frequency and missing values, and the positions of variants."""
 
 from __future__ import annotations
 
