@@ -37,7 +37,8 @@ def stored(request, tmp_path):
 @pytest.mark.parametrize("width", [1, 4, 100])
 def test_blocks_and_columns(stored, width, monkeypatch):
     formats = ("memmap", "sparse", "arrow", "zarr", "anndata", "dask")
-    for module in ("source", "plink_samples", *(f"formats.{name}" for name in formats)):
+    # the source last: a module that is imported here must not keep its changed function for good
+    for module in (*(f"formats.{name}" for name in formats), "plink_samples", "source"):
         monkeypatch.setattr(f"gradsift.data.{module}.block_width", lambda n: width)
     name, data = stored
     source = open_source(data)
