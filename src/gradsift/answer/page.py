@@ -1,4 +1,4 @@
-"""An answer as one HTML page: the first screen answers, questions below it are folded.
+"""An answer as one HTML page: the answer on the first screen, and folded details below it.
 
 It needs no other file and no JavaScript; it is readable in dark mode, on a phone and on paper.
 """

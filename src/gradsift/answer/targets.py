@@ -1,4 +1,4 @@
-"""What an additive model is about: numbers, labels, or a response with a likelihood.
+"""The response of an additive model: numbers, labels, or a response with a likelihood.
 
 A target solves for the coefficients of a design, and says what is predicted at a predictor eta:
 numbers, probabilities (of ordered classes, of a class or any higher one), expected counts, or log

@@ -1,8 +1,8 @@
 """From the columns of a user's table to the encoded columns of a fit, and back.
 
-A table may hold categories and missing values. Fits are made to encoded columns of numbers, the
-columns of covariates stand after them inside a sift, and results are reported for the columns of
-the table. `ColumnMap` knows the way in both directions.
+A table may hold categories and missing values. Models are fitted to encoded columns of numbers,
+which the columns of covariates follow in a sift, and results are reported for the columns of the
+table. `ColumnMap` converts in both directions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The part of covariates in a fit: which terms they have, and their coefficients.
+"""Covariates in a fit: the choice of their terms, and the coefficients of these.
 
 Problem: which functions of the covariates does a response (n, q) have to be adjusted for? Every
 number has a linear term and every category an indicator. Curves and jumps of numbers, and products

@@ -1,10 +1,10 @@
-"""Covariates: known influences that a fit adjusts for, and that are never findings.
+"""Covariates: variables that a fit adjusts for, and that are never reported as findings.
 
 A covariate becomes one or more columns of numbers: itself, or 0/1 columns of its categories; curves
-of it and products with other covariates are added where the response needs them. The sift has
-these columns after those of X and always keeps them, so that columns of X are selected given the
-covariates. Predictions have a linear part in them, which is added to the predictor on the columns
-of X. `covariate_terms` chooses the terms and computes that part.
+of it and products with other covariates are added where the response depends on them. In the sift,
+these columns follow those of X and are always kept, so that columns of X are selected given the
+covariates. Predictions are the sum of a linear function of them and the predictor on the columns of
+X. `covariate_terms` chooses the terms and computes that linear function.
 """
 
 from __future__ import annotations

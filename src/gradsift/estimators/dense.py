@@ -2,7 +2,7 @@
 
 Each estimator checks its sample, calls its method in `gradsift.pairwise.dense`, and keeps the
 results as attributes. GL, gradient learning with a ridge penalty (Mukherjee and Zhou, JMLR 7,
-2006), is the comparison of the paper.
+2006), is what the paper compares its method with.
 """
 
 from __future__ import annotations

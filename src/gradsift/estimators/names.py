@@ -1,4 +1,4 @@
-"""Names of columns, made when they are read: a table may have ten million of them."""
+"""Names of columns, computed on demand because a table may have ten million columns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The checked input of a fit: rows that count, their response, weights, groups and covariates.
+"""The checked input of a fit: rows of positive weight, their response, groups and covariates.
 
-`make_sample` (in `sift`) makes a `Sample` of the arguments of `fit`; the steps of a fit get nothing
-else.
+`make_sample` (in `sift`) makes a `Sample` from the arguments of `fit`. It is the only input of the
+steps of a fit.
 """
 
 from __future__ import annotations

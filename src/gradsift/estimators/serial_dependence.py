@@ -6,9 +6,9 @@ the residual r (n,) of the response are autocorrelated: the score sum_i x_i r_i 
     1 + 2 sum_k (autocorrelation of the column at lag k) (that of the residual at lag k)
 
 times the variance that it has for independent rows (Bartlett 1935). If only one of them is
-autocorrelated, the level holds. Rows that were sorted by the response, or by class, are therefore
-no reason for a warning: the columns follow that order only through the response. To allow for it,
-autocorrelations of columns are computed within classes of rows with nearly the same response.
+autocorrelated, the level holds. Rows sorted by the response, or by class, therefore need no
+warning: columns follow that order only through the response. For this reason autocorrelations of
+columns are computed within classes of rows with nearly the same response.
 
 References
 ----------

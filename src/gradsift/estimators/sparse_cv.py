@@ -1,7 +1,7 @@
 """The paper's estimators with alpha chosen by held-out prediction.
 
-Every fold standardises, measures bandwidths and follows the path of penalties by itself, on the
-same parts of its own alpha_max. Scores are (n_alphas, n_folds), penalties decreasing.
+Each fold has its own standardisation, bandwidths and alpha_max. Its path of penalties is the same
+grid of fractions of alpha_max. Scores are (n_alphas, n_folds), penalties decreasing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which rows are held out together: folds and half samples, of rows or of whole groups.
+"""Splits of rows into training and held-out parts: folds and half samples, of rows or of groups.
 
-Rows are numbers 0 .. n - 1. A split is a pair of int arrays: rows to learn from, rows held out.
+A split is a pair of int arrays of row numbers: rows to fit to, and rows held out.
 """
 
 from __future__ import annotations

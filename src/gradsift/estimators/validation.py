@@ -1,4 +1,4 @@
-"""Checks of user input: arrays come out, errors say what, where and what to do."""
+"""Checks of user input: they return arrays, or raise errors that say what, where and what to do."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Problem: which effects could explain a response Y (n, q)? A candidate is a function of one of K
 columns or one of P products of two columns. The K columns are those that the sift selected and
 those with the largest Bayes factors (`gradsift.inference.settings`) against Y, the residual and the
-partial residuals of the sift.
+partial residuals of the sift (the response less all selected terms but one).
 
 The features of a candidate are those of the sift, orthonormal within the column and orthogonal to
 the columns that are always kept: A (M, n), M features of all candidates together. Bayesian variable

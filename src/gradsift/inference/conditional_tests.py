@@ -11,8 +11,8 @@ and B = that set:
 
 1. The sift is repeated without B. It selects the reduced model, the best model that needs no column
    of B. As in conditional randomisation tests (Candes et al. 2018) and leave-one-covariate-out
-   inference (Lei et al. 2018), k had no part in the choice of this model, so that its test needs no
-   correction for selection.
+   inference (Lei et al. 2018), column k was not used to choose this model, so that its test needs
+   no correction for selection.
 2. The residual of the reduced model may hold effects too weak to be selected: a random effect.
 3. F tests of the linear, quadratic and local features of k given the reduced model, and the best
    product with another column (`score_tests`). The p-value is the smallest of the four, each over

@@ -5,8 +5,8 @@ and P products of columns to be one of the effects? A *slot* holds one effect, o
 other slots, its posterior over all candidates is closed form (`gradsift.inference.settings`), so
 that slots are drawn in turn (blocked Gibbs sampling; Geman and Geman 1984). The model is the sum of
 single effects of SuSiE (Wang et al. 2020), with draws in place of a variational approximation. b
-chains run at the same time, half of them from the terms that the sift selected, half from nothing.
-All they need of the rows are the inner products G (M, M) and U (q, M) of `candidates`.
+chains run at the same time, half of them from the terms that the sift selected, half from empty
+slots. They use the rows only through the inner products G (M, M) and U (q, M) of `candidates`.
 
 The likelihood is raised to a power t below one, because the model is never exactly right
 (fractional posterior; Gruenwald 2012). With U the scores of the residual r, a = t ||r||^2 + sum

@@ -1,10 +1,10 @@
-"""Marginal tests: which columns are associated with the response, each tested by itself.
+"""Marginal tests: which columns are associated with the response, each tested without the others.
 
 Problem: for each of p columns, the null hypothesis that the response (n, q) is independent of x_k
 (given the columns that are always kept). This is a weaker question than whether k acts given all
 others: near-copies of columns that act, and columns that share a cause with them, are associated
-too. Where many columns carry a little of the signal, it can be answered for hundreds of columns,
-and the stronger question for few.
+too. Where each of many columns has a small effect, this question can be answered for hundreds of
+columns, and the stronger one for few.
 
 The p-value is the smallest of three tests (linear, quadratic, local) by Pillai's trace, corrected
 for their number (`sift.groups.association_log_p`). Small p-values (p,) are checked against

@@ -3,11 +3,11 @@
 For d = 0, 1, 2, ... the best d directions are found on four fifths of the samples (`mave`, from the
 leading ones of the fit), and a local linear fit in their coordinates predicts the last fifth. The
 fewest directions whose error is within one standard error of the smallest are kept. Refining the
-directions for every d matters: a first direction that is a little off would leave something to the
-second, and nearly every single index would pass for two.
+directions for every d matters: a slightly wrong first direction leaves signal to the second, so
+that nearly every function of one direction would seem to have two.
 
-Directions are looked for in the span of the leading ones of the fit, so that the price does not
-depend on how many variables were selected.
+Directions are searched in the span of the leading ones of the fit, so that the cost does not depend
+on the number of selected variables.
 """
 
 from __future__ import annotations

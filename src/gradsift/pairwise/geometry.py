@@ -1,4 +1,4 @@
-"""How the samples lie to each other, as far as kernel and weights ask.
+"""Distances between samples, as the kernel and the pair weights need them.
 
 Up to a few thousand samples all distances are kept, (n, n). Beyond, two things take their place:
 distances to a few landmarks, (n, r), from which the kernel's factor is built and bandwidths are

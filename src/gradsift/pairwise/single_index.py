@@ -4,14 +4,14 @@ A ridge in the coordinates of the sparse directions gives one index, and a local
 response on that index gives the link. Coordinates are scaled by a power of the size of their
 direction, so that a large power trusts the first direction alone and a small one many of them.
 Ridge and bandwidth are those with the smallest leave-one-out error; the link sees the leave-one-out
-index of every training sample, because the fitted one is too close to the response. One index
-cannot bend two ways, so that local linear fits in the first two and three directions are added.
-Beyond the bulk of the samples links and planes become level, as far as samples left out there do
-not speak for going on: a slope at the end hangs on a few.
+index of every training sample, because the fitted one is too close to the response. A curve along
+one index cannot represent functions of two, so that local linear fits in the first two and three
+directions are added. Beyond the bulk of the samples all these functions become constant, unless
+leave-one-out errors there favour a slope: it would depend on a few samples.
 
-None of these is chosen: directions were fitted to the sample that is left out, and what wins by
-little on few samples wins by luck. The prediction is the average of them all and of the ridges
-themselves, with weights that fall with their leave-one-out error.
+The prediction is an average of all these functions and of the ridges themselves, with weights that
+decrease with the leave-one-out error. None is chosen alone, because directions were fitted to the
+samples left out too, and a small advantage on few samples may be chance.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Refit on the selected columns: a kernel function g, tuned by its own evidence, and f = grad g.
 
-Gradient learning with the constraint that f is a gradient field, f = grad g, and the offset
-f^0 = g, as the bandwidth of the pair weights goes to zero. `refit_regression` and
+This is gradient learning under two constraints, that the field is a gradient, f = grad g, and that
+the offset is f^0 = g, in the limit of a small bandwidth of the pair weights. `refit_regression` and
 `refit_classification` take the selected columns, standardised, and return a `Refit`. A `Predictor`
 holds it with the scaling of the table; `average` adds predictors on all columns where these predict
 held-out rows better, by the log score of the response (`NumberScore`, `ClassScore`,

@@ -1,19 +1,19 @@
-"""Predictors on all columns: a ridge on the columns that stand out, and kernel ridges.
+"""Predictors on all columns: a ridge on screened columns, and kernel ridges.
 
 With many columns and few rows, all columns together often predict better than the few that are
-selected. Members h are fitted by least squares to Y (n, q), which a `LogScore` derives from the
-response, on standardised columns cut off at `clip` standard deviations: an outlying value would
-dominate a ridge, and make its row unlike all others for a kernel. Both are a `SpectralRidge`.
+selected. These predictors h are called members. They are fitted by least squares to Y (n, q), which
+a `LogScore` derives from the response. Standardised columns are cut off at `clip` standard
+deviations, because an outlying value would dominate a ridge, and would make its row unlike all
+others for a kernel. Both kinds of member are a `SpectralRidge`.
 
 Ridge (`fit_screened_ridge`, up to `most_rows` rows):
 
     h(x) = b + sum_j w_j x_j,    w_j ~ N(0, s v_j),    v_j = max(0, r_j^2 - ridge_cut / (n - 1)),
 
-on the columns whose squared correlation r_j^2 with Y stands out from 1 / (n - 1), what noise gives
-on average (screening as in Fan and Lv, Sure independence screening, JRSS B 2008). Noise ratio and
-score come from repeated cross-validation, with v_j computed anew from the training rows of each
-fold: one pass over all columns for all folds together, then one matrix of inner products of rows
-per fold.
+on the columns whose squared correlation r_j^2 with Y clearly exceeds 1 / (n - 1), its mean for
+noise (screening as in Fan and Lv, Sure independence screening, JRSS B 2008). Noise ratio and score
+come from repeated cross-validation, with v_j computed anew from the training rows of each fold: one
+pass over all columns for all folds together, then one matrix of inner products of rows per fold.
 
 Kernel ridges (`fit_kernels`, up to `kernel_columns` columns):
 
@@ -23,11 +23,11 @@ Kernel ridges (`fit_kernels`, up to `kernel_columns` columns):
     k(u, v) = exp(-sum_j |u_j - v_j| / (l p))           Laplace: h may bend anywhere, as a forest
                                                         does; nearly additive where l is long,
 
-u(x) being the columns, standardised again after they were cut. Length scale l and noise ratio come
-from leaving out single rows; length scales are tried from the longest down, as long as rows left
-out are predicted better. Up to `most_rows` rows this is exact. Of more, that many tune the length
-scale and carry the function as landmarks (Williams and Seeger, Using the Nystrom method, NIPS
-2000); the noise ratio and the function come from all rows.
+where u(x) are the columns, standardised again after they were cut off. Length scale l and noise
+ratio are chosen by leave-one-out prediction. Length scales are tried from the longest down, as long
+as the prediction improves. Up to `most_rows` rows this is exact. With more rows, `most_rows` of
+them are used to choose the length scale, and as landmarks of the function (Williams and Seeger,
+Using the Nystrom method, NIPS 2000); the noise ratio and the coefficients use all rows.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Refit of labels on the selected variables.
 
-The kernel comes from the evidence of least squares on labels coded +-1 (one column per class if
-there are more than two), which is cheap and good enough for length scales. With that kernel,
-logistic regression gives the log odds g and f = grad g. Its penalty, and a common stretch of the
-length scales that makes up for the coding, minimise the leave-one-out log loss.
+The kernel is the one of largest evidence for least squares on labels coded +-1 (one column per
+class if there are more than two), which is cheap and accurate enough for length scales. Logistic
+regression with this kernel gives the log odds g, and f = grad g. Its penalty, and a common factor
+of all length scales that corrects for the coding, minimise the leave-one-out log loss.
 """
 
 from __future__ import annotations

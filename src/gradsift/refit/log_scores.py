@@ -1,17 +1,17 @@
-"""Log scores of rows that a predictor has not seen, by which predictors are tuned and averaged.
+"""Log scores of held-out rows, by which predictors are tuned and averaged.
 
-Two predictors are compared by the sum of log p(y_i | fits without row i), in nats above the same
-sum for a constant (Gneiting and Raftery, Strictly proper scoring rules, JASA 2007). Members, the
-predictors on all columns, are fitted by least squares to Y (n, q). A `LogScore` says what Y is for
-the response, how well held-out predictions of Y do, and for which unit and level a member h becomes
-level + unit h on the scale of the link:
+The gain of a predictor is sum_i log p(y_i | the fit without row i) less the same sum for a
+constant prediction, in nats (Gneiting and Raftery, Strictly proper scoring rules, JASA 2007). Each
+member h, a predictor on all columns, is fitted by least squares to Y (n, q). A `LogScore` derives Y
+from the response, scores held-out predictions of Y, and chooses the unit and the level for which
+level + unit h is a prediction on the scale of the link:
 
 - `NumberScore`: Y is the standardised response, with the normal log score; unit and level are those
   of the response.
 - `ClassScore`: Y are labels coded +-1, one column for two classes, else one per class against the
   rest. A slope that maximises the log score turns h into log odds (Platt, Probabilistic outputs for
-  support vector machines, 1999). On gene data that predicts better than ridge logistic regression,
-  by labels and by probabilities.
+  support vector machines, 1999). On gene data, labels and probabilities are predicted better than
+  by ridge logistic regression.
 - `LikelihoodScore`: Y is the standardised working response at some eta, and the log score is the
   log likelihood of held-out eta, nuisance parameters profiled out.
 """

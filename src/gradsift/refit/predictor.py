@@ -7,11 +7,10 @@ on the scale of the link: the mean of numbers (q = 1), the log odds of the secon
 columns (`refit_regression`, `refit_classification`); gradients and directions come from it alone.
 Members h_m are a ridge and kernel ridges on all columns (`all_columns`).
 
-Shares s_m are proportional to exp(gain / 4), gains being log scores of held-out rows above those of
-a constant, in nats (`log_scores`): stacking with exponential weights, as in
-:cite:`yao-2018`. The power 1/4 allows
-for the noise in scores of few rows. Because the k columns of g were selected from p, log C(p, k)
-nats are subtracted from its gain.
+The shares s_m, and that of g, are proportional to exp(gain / 4) (stacking with exponential weights,
+as in :cite:`yao-2018`). The gain is the log score of held-out rows above that of a constant, in
+nats (`log_scores`); the power 1/4 allows for its noise if rows are few. Because the k columns of g
+were selected from p, log C(p, k) nats are subtracted from its gain.
 """
 
 from __future__ import annotations

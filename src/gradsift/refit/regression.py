@@ -6,22 +6,21 @@ with kernel k and noise ratio eta of largest penalised evidence (`evidence`): th
 of the pair loss as its bandwidth goes to zero. X (n, d) are the selected columns, standardised, and
 y (n,) is the response.
 
-Protection against outliers in y: rows far off the fit lose weight, if that helps the others.
-
-Let t be the leave-one-out residual of a row in robust standard deviations. If some row lies
-beyond 4.5 there may be outliers. The fit is then repeated with every row beyond c = 3 counted
-(c / t)^2 times, which is what a heavy-tailed likelihood does to its far rows, and this fit is
-kept if the typical (median) leave-one-out error falls by a tenth. Steep tails of the function
-itself look like outliers too, but do not pass that test; so clean data keep every weight at
-exactly one. A response almost free of noise has errors of approximation, not outliers: noise is
-never taken to be below 5 % of the spread of y. Where one value takes more than a quarter of the
-rows, as zeros of counts do, no row loses weight: all others would, and predictions would be
-those of the tie.
+Outliers in y lose weight, if that improves the prediction of the other rows. Let t be the absolute
+leave-one-out residual of a row in robust standard deviations. If some row has t > 4.5, there may be
+outliers. The fit is then repeated with weight (c / t)^2 for every row with t > c = 3, as a
+heavy-tailed likelihood would weigh them, and is kept if the median leave-one-out error falls by a
+tenth. Where the function itself is steep, residuals are large too, but this test fails, so that
+data without outliers keep weights of exactly one. A response almost free of noise has errors of
+approximation, not outliers: noise is never taken to be below 5 % of the spread of y. Where more
+than a quarter of the rows have one value, such as zero counts, no row loses weight: otherwise all
+other rows would, and the prediction would be that value.
 
 Where more than an eighth of the rows lose weight and the residuals are skewed, one quartile
 more than twice as far from their median as the other, these rows are the tail of a skewed
-response. g, which may bend to them, is safer without, but other predictors need them: the mean
-depends on them. Outliers on one side hardly move the quartiles.
+response. They keep their low weight in the fit of g, which would follow each of them, but count
+fully in other predictors, because the mean depends on them. Outliers on one side hardly move the
+quartiles.
 """
 
 from __future__ import annotations

@@ -2,19 +2,20 @@
 
     criterion(S) = n log det(R'R / n)  +  n / (n - df - k / 2 - q) * sum_{g in S} t_g^2
 
-R is the residual of a least-squares fit on S, df its number of coefficients, k its number of
-variables. Adding a group that explains nothing lowers the first term by about chi2(m q), so that it
-is selected with probability about P(chi2 > t_g^2): the level of the group. No noise variance and no
-penalty strength is estimated. The factor n / (...) corrects for overfitting: df coefficients lower
-the residual variance, and the search for each of the k variables lowers it further, about as much
-as half a coefficient. Of a likelihood, the first term is the deviance and n the number of
-informative rows (events). It has no variance to estimate, so that its first coefficient costs no
-more than its level: the factor is n / (n - df - k / 2 + 3 / 2).
+R is the residual of a least-squares fit of the response (n, q) on S, df its number of coefficients,
+k its number of variables, and t_g^2 the squared level of group g (`groups`). Adding a group of m
+features that explains nothing lowers the first term by about chi2(m q), so that the group is
+selected with probability about P(chi2 > t_g^2). Neither a noise variance nor a penalty strength is
+estimated. The factor n / (...) corrects for overfitting: df coefficients lower the residual
+variance, and the search for each of the k variables lowers it further, about as much as half a
+coefficient. For a response with a likelihood the first term is the deviance, n is the number of
+informative rows (events), and the factor is n / (n - df - k / 2 + 3 / 2): no variance is estimated,
+so that the first coefficient costs no more than its level.
 
-Numbers are fitted robustly: least squares against y (n, q) is replaced by least squares against
-fit + winsorised(y - fit), the pseudo-response, in rounds, so that outlying rows stay in the fit
-with bounded influence (pseudo-observations; Huber, Robust Statistics, 1981, chapter 7). Labels have
-no outliers (`robust=False`), and a response with many equal values (zeros) has no robust scale.
+Numbers y (n, q) are fitted robustly. They are replaced by the pseudo-response
+fit + winsorised(y - fit) in a few rounds of least squares, which bounds the influence of outlying
+rows (pseudo-observations; Huber, Robust Statistics, 1981, chapter 7). Labels have no outliers
+(`robust=False`), and a response with many equal values (zeros) has no robust scale.
 Features Z of a support are (df, n), the response Y (n, q).
 """
 

@@ -1,20 +1,21 @@
 """Levels of groups of features where rows belong together: robust variances (Liang and Zeger 1986).
 
-The squared length of m features along q residuals is chi-square(m q) where rows are independent.
-Inside a cluster they are not, whatever `clusters` has taken out. The sums of scores over clusters,
+The squared length of m features along q residuals is chi-square(m q) if rows are independent. Rows
+of one cluster are not, even after their common correlation was removed (`rows`). The sums of scores
+over clusters,
 
     s_c = sum_{i in c} z_i r_i,    less the share of the cluster in the sum over all,
 
-are independent; V = sum_c s_c s_c' / n is the covariance of the scores, and v = tr V / (m q), the
+are independent. V = sum_c s_c s_c' / n is the covariance of the scores, and v = tr V / (m q), the
 design effect, is 1 for independent rows. A statistic is then v m q times an F variable with
 (tr V)^2 / tr V^2 degrees of freedom above and nu below, and the squared level t^2 becomes
 
     t'^2 = v m q F.isf(P(chi2(m q) > t^2)).
 
-With few clusters v is a noisy estimate, and nu small. The design effects of all columns depend on
-the same residuals and are therefore similar: v is shrunk towards their mean (empirical Bayes), the
-more the less they differ beyond their sampling error, which makes nu large. A design effect below 1
-counts as 1 (Smyth 2004 shrinks variances of genes in this way).
+With few clusters v is a noisy estimate, and nu is small. The design effects of all columns depend
+on the same residuals and are therefore similar, so that v is shrunk towards their mean (empirical
+Bayes): the less they differ beyond their sampling error, the more, which makes nu large. A design
+effect below 1 counts as 1 (Smyth 2004 shrinks variances of genes in this way).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Univariate features: functions of one column that its effect on the response is made of.
+"""Univariate features: smooth functions of one column, whose combinations are its effect.
 
 Problem: a few orthonormal features of each column (n,) whose span holds lines, parabolas and smooth
 curves. The univariate part of the k-th partial derivative is a combination of [1, x, bump_1(x) ..
@@ -13,8 +13,8 @@ null: for residuals r independent of x with variance s^2, the vector Z r / (s sq
 covariance, so the squared length of a group of m features is chi2(m) to the accuracy of the central
 limit theorem, whatever the distribution of the variable.
 
-Where a value is missing (NaN), every feature has its mean over the known rows, so that it says
-nothing there: the square of the mean is not the mean of the square.
+Where a value is missing (NaN), every feature is set to its mean over the known rows and carries no
+information. Features of a mean value would: the square of the mean is not the mean of the square.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The groups of features that may enter a support, each with its squared level.
 
-The level of a group is the chi-square statistic that it needs to be selected. `false_positives`
-(alpha) is the expected number of false variables when nothing is true. It is divided among the
-kinds of groups. A kind with share a and T groups that compete tests each at level a alpha / T: a
-group of m features against q responses has a chi2(m q) null, hence the squared level
+The squared level of a group is the chi-square statistic that it needs to be selected.
+`false_positives` (alpha) is the expected number of selected variables if none has an effect. It is
+divided among the kinds of groups: linear, quadratic, local and product. If a kind has the share a
+and T groups, each is tested at level a alpha / T. For a group of m features and q responses, whose
+statistic is chi2(m q) under the null, this gives the squared level
 
     t^2 = chi2.isf(a alpha / T, m q),
 
@@ -15,11 +16,11 @@ A pool of k columns has 3 k univariate groups, `part * k + j` for part 0 (linear
 products (`GroupIndex`). A support is a sorted tuple of such numbers, and its features are the rows
 of a matrix (df, n).
 
-Columns can be one variable: the levels of a category, the probes of a gene, a pathway. Of G
-variables each may spend alpha / G, whatever the number of its columns. A variable of m columns
-divides its part: `joint_share` of it is for the joint group, all columns together, and the rest is
-for the univariate groups of the columns, an m-th each. So a category is found that shifts the
-response a little at every level, and one that does at a single level. The joint group is the
+Several columns can form one variable: the levels of a category, the probes of a gene, a pathway.
+Each of G variables is tested at level alpha / G, whatever the number m of its columns. The share
+`joint_share` of this level goes to the joint group of all its columns, and 1 / m of the rest to the
+univariate groups of each column. A category is then found both if it shifts the response a little
+at every level, and if it does so at a single level. The joint group is the
 leading principal components of the columns, whitened: r features, as many as there are directions
 in which the columns differ (L - 1 for the 0/1 columns of L levels). Its statistic is chi2(r q)
 under the null, like that of any other group.

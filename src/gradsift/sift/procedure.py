@@ -6,7 +6,7 @@ answer is a support, a set of groups of features with the least criterion
     n log det(R'R / n) + cost of the groups (`criterion`),
 
 found by a group lasso path and a local search (`search`), first among univariate groups, then among
-these and the products of two columns that the residual still follows (`products`). The steps of
+these and the products of two columns that explain the residual (`products`). The steps of
 `docs/algorithm.md`, in the order in which they are taken:
 
     make_sift                    3    the response, centred and whitened
@@ -20,8 +20,8 @@ these and the products of two columns that the residual still follows (`products
     SiftFit.bent                24    columns that a curve along one sum needs
     SiftFit.result        25 to 27    the terms, and a ranking of all columns
 
-Features are those of `features` (4 to 7), levels those of `groups` (8 to 11), fits and their cost
-those of `criterion` (12 to 14).
+The other modules hold the steps 4 to 7 (`features`), 8 to 11 (`groups`, levels) and 12 to 14
+(`criterion`, fits and their cost).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The product screen: which x_k x_l does the residual still follow?
+"""The product screen: which products x_k x_l of two columns explain the residual r?
 
     z_kl = sum_i r_i x_ik x_il / sqrt(sum_i r_i^2 x_ik^2 x_il^2)
 
-is standard normal when the product is of no use (it is normalised by itself, so that heavy tails do
-no harm); with q responses the squares are added, chi2(q). Pairs are tested in three classes, by how
-many of their two variables are selected already, each class at the level that the number of its
-pairs asks for. Two matrix products per block of columns, half the table, in single precision; of a
-table that is too large to be held, two strips of columns are held at a time.
+is standard normal for a product without effect. It is self-normalised, and therefore robust to
+heavy tails. For q responses the squares are added, chi2(q). Pairs are tested in three classes, by
+the number (0, 1, 2) of their columns that are selected already, with a correction for the number of
+pairs in each class. A block of columns is compared with all later ones by two matrix products in
+single precision. Of a table too large for memory, two strips of columns are held at a time.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """One ranking of all p columns, selected or not, as scores (p,).
 
-The selected variables come first, in the order of what the fit loses without them. Every other
-variable is ranked by its best piece of evidence, the smallest log chi-square tail of
+The selected variables come first, ordered by how much worse the model fits without each of them.
+Every other variable is ranked by the smallest of these log p-values (tails of chi-square):
 
-* its univariate groups or its best product against the response itself,
-* the same against the residual of the selected variables,
-* the loss of leaving it out of the relaxed fit, if it is in there (no better than the level that
-  refused it).
+* that of its univariate groups, or of its best product, given the response itself,
+* the same given the residual of the selected variables,
+* if the fit at relaxed levels holds it, that of the loss of fit without it, but no smaller than the
+  level at which it was not selected.
 
 Where some column that is not selected is associated with the response along a line, the first
-places after the selected ones are filled one after the other, each by the column that adds most to
-those before it (`forward_ranking`): near-copies would follow each other otherwise.
+places after the selected ones go, one after the other, to the column that adds most to those before
+it (`forward_ranking`), so that near-copies do not follow each other.
 
 Evidence against the response alone ranks copies of selected variables highest. Evidence against the
 residual alone is mostly noise when n << p and many correlated variables carry the signal. The
-smallest tail serves in both cases; all of them are on one scale.
+smallest p-value serves in both cases.
 """
 
 from __future__ import annotations

@@ -1,23 +1,23 @@
 """A permutation test of what a group adds to a fit, by a saddlepoint approximation.
 
-The chi-square levels of the sift assume that u = sum_i a_i r_i, of a fitted contribution a (n,) and
-a residual r (n,), is normal far out in its tail. Where both are skewed (few cases, many zeros, a
-column that is constant but for two rows) it is not. The probability that randomly permuted
-residuals reach u is about exp(-D), with D the smallest Kullback-Leibler divergence of a tilted
-distribution under which the expected sum is u:
+Let a (n,) be the contribution of a group to a fit, and r (n,) the residual without it. The
+chi-square levels of the sift assume that u = sum_i a_i r_i is normal far out in its tail. If both
+are skewed (few cases, many zeros, a column that is constant but for two rows), it is not. The
+probability that randomly permuted residuals reach u is about exp(-D), with D the smallest
+Kullback-Leibler divergence of a tilted distribution under which the expected sum is u:
 
     D = sup_t  t_0 u - sum_i log mean_j exp(t_0 a_i r_j + t_1 r_j + t_2 (r_j^2 - 1)).
 
-Row i draws one of the residuals, tilted towards a_i, while their mean and variance stay what they
-are. For normal r, 2 D = -n log(1 - rho^2), which is what a fit gains in n log det. For a column
-that marks one row, D is about log n, however perfect the fit. Skovgaard's correction
-:cite:`skovgaard-2001`,
+Row i draws residual r_j with probabilities tilted by t_0 a_i r_j; t_1 and t_2 keep the mean and the
+variance of the draws those of r. For normal r, 2 D = -n log(1 - rho^2), the decrease of n log det
+by the group. For a column that marks one row, D is about log n, however perfect the fit. Let K(t)
+be the sum over i. Skovgaard's correction :cite:`skovgaard-2001`,
 
     w + log(v / w) / w,     w = sqrt(2 D),     v = t_0 (det K''(t) / det K''_12(0))^(1/2),
 
-is as good as normal where n is small. It collapses where u is nearly the largest sum that any
-permutation can give, because K'' is nearly singular there; Stirling's formula for the k rows that
-carry u takes its place: w^2 - 2 log(2 pi k).
+is nearly standard normal for small n too. It fails where u is nearly the largest sum that any
+permutation can give, because K'' is nearly singular there. Stirling's formula for the k rows that
+contribute to u replaces it: w^2 - 2 log(2 pi k).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The choice of a support: a local search for the least criterion.
 
-Problem: minimise `criterion` over supports, sets of groups of features. Moves of the search add,
-drop or replace one group, and are made together where their gains add up. Searches begin at
-supports that a group lasso path proposes (:cite:`yuan-2006`; solved by FISTA, :cite:`beck-2009`,
-with restarts, :cite:`odonoghue-2015`). The support that is found is checked against permutations of
-the rows (`saddlepoint`), and the search goes on without the groups that fail.
+Problem: minimise `criterion` over supports, that is, sets of groups of features. A move adds, drops
+or replaces one group; several are made at once where their gains add up. The search starts from
+supports on a group lasso path (:cite:`yuan-2006`; solved by FISTA, :cite:`beck-2009`,
+with restarts, :cite:`odonoghue-2015`). The groups of its result are tested against permutations of
+the rows (`saddlepoint`), and the search is repeated without those that fail.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Every number that changes what the sift answers, each with its reason.
 
-Settings are of the statistical procedure; limits bound the time and the memory that large tables
-take, and change answers only through the columns that are compared. Numbers that only bound a
-rounding error, or change time or memory alone, stay with the code that uses them. The effect of
-each is measured (record `ablation/table`): it is halved, doubled and, where that means something,
-switched off.
+`SiftSettings` define the statistical procedure. `Limits` bound time and memory for large tables,
+and change answers only by which columns are compared. Numbers that only bound a rounding error, or
+change time or memory alone, stay with the code that uses them. The effect of each setting is
+measured (record `ablation/table`) by halving it, doubling it and, if possible, switching it off.
 """
 
 from __future__ import annotations

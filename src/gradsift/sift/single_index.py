@@ -1,18 +1,18 @@
-"""Columns of a link that bends along a sum: y ~ h(b'x), h a curve, b sparse.
+"""Columns that act along one direction: y ~ h(b'x), h a curve, b sparse.
 
-In a wave of a sum, sin(2 (x_1 + x_2 + x_3)), each column and each product explains little, and the
-support may hold some of its columns only. Projection pursuit (Friedman and Stuetzle, Projection
-pursuit regression, JASA 1981) looks at one sum of all candidates at a time: h is a ridge
+In a wave of a sum such as sin(2 (x_1 + x_2 + x_3)), each column and each product explains little,
+so that the support may miss some of the columns. Projection pursuit (Friedman and Stuetzle,
+Projection pursuit regression, JASA 1981) looks at one sum of all candidates at a time: h is a ridge
 combination of bumps, and b moves by Gauss-Newton steps from three starts,
 
-* the least squares slope, which is along b unless h is even (Brillinger 1982), as it is and with
-  its small weights made smaller,
+* the least squares slope, which has the direction of b unless h is even (Brillinger 1982),
+* the same with small weights shrunk,
 * the principal Hessian direction, for an even h (Li, JASA 1992).
 
-Columns whose weight is within noise leave, by the extended BIC (Chen and Chen, Biometrika 2008).
-The others are added to the selected ones only where the curve leaves less than `index_gain` of what
-the support leaves, and of what a straight line in the same columns leaves: anything less is the
-business of the sift, which has levels for it.
+Columns whose weight is within noise are dropped by the extended BIC (Chen and Chen, Biometrika
+2008). The others are added to the selected ones if the residual variance of the curve is below
+`index_gain` times that of the support, and that of a straight line in the same columns. Smaller
+gains are left to the levels of the sift.
 """
 
 from __future__ import annotations

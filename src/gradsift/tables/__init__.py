@@ -1,4 +1,4 @@
-"""Tables in files: reading them, and deciding what is a variable, a category, a name or the target.
+"""Tables in files: reading them, and inferring which columns are variables, categories or names.
 
 Formats meant for large data (`.npy`, Zarr, PLINK, AnnData) are opened as sources and read column by
 column; the others are read whole.

@@ -3,8 +3,8 @@
 The same map encodes the rows of a fit and new rows, for tables in files, data frames in Python and
 covariates. A column of L categories becomes L columns of 0 and 1, a date the days since the first
 one and the parts of the calendar that differ from that, an ordered category its rank. All columns
-that one column became are one variable. What nothing was made of (identifiers, free text) has no
-column in the design matrix.
+that one column became are one variable. Identifiers and free text have no column in the design
+matrix.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which samples of a table count, and what other files hold of them: lists, covariates."""
+"""Lists of samples to use or leave out, and covariates of the samples, in other files."""
 
 from __future__ import annotations
 

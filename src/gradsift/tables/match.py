@@ -1,4 +1,4 @@
-"""Rows of another table, found by the pair of columns whose values match best; genes in rows."""
+"""Rows of another table, matched by the pair of columns with most common values; genes in rows."""
 
 from __future__ import annotations
 

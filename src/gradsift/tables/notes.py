@@ -1,4 +1,4 @@
-"""Decisions that were made for the user, and the one error of this room; both as plain data."""
+"""Notes on decisions made for the user, and the error of tables that cannot be used: plain data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Note:
     kind : str
         'caution' marks what must not be overlooked.
     text : str
-        A clause without a full stop.
+        One or two sentences, without the last full stop.
     columns : tuple of str
     change : str
         Names of fields of `Choices` or `ReadOptions`, with their values where it matters, such as

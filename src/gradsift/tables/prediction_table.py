@@ -1,4 +1,4 @@
-"""A new table for a fitted model, made as that of the fit was."""
+"""Tables of new samples, prepared like the table of the fit."""
 
 from __future__ import annotations
 
