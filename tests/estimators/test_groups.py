@@ -135,11 +135,11 @@ def test_two_groups_are_refused_with_advice(visits):
 
 def test_what_takes_rows_for_independent_is_refused(visits, donors):
     for options in ({"false_discovery_rate": 0.1}, {"inference": True}):
-        with pytest.raises(ValueError, match=r"takes rows for independent.*aggregate"):
+        with pytest.raises(ValueError, match=r"assumes independent rows.*aggregate"):
             GradientSiftRegressor(**options).fit(*visits, groups=VISITS)
     model = GradientSiftClassifier().fit(*donors, groups=VISITS)
     for ask in (findings, significance):
-        with pytest.raises(ValueError, match="takes rows for independent"):
+        with pytest.raises(ValueError, match="assumes independent rows"):
             ask(model, *donors)
     assert len(findings(model, *donors, groups=VISITS)) > 0  # one class to each donor
 

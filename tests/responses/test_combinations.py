@@ -134,7 +134,7 @@ def test_row_groups_work_for_numbers_and_are_refused_for_others(case):
         with pytest.raises(TypeError, match="groups"):
             model.fit(X, y, groups=groups)
     else:
-        with pytest.raises(ValueError, match="takes rows for independent"):
+        with pytest.raises(ValueError, match="assumes independent rows"):
             model.fit(X, y, groups=groups)
 
 

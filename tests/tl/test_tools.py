@@ -209,8 +209,8 @@ def test_responses_that_cannot_be_read_are_refused_in_one_sentence(responses):
         (["mass", "height"], {"task": "counts"}, "takes one target"),
         (["mass", "site"], {}, "needs numbers, and mass, site holds others"),
         ("site", {"task": "ordinal"}, "texts without an order"),
-        ("months", {"event": "died", "groups": "site"}, "groups do not go with it"),
-        ("grade", {"task": "ordinal", "groups": "site"}, "groups do not go with it"),
+        ("months", {"event": "died", "groups": "site"}, "cannot have groups"),
+        ("grade", {"task": "ordinal", "groups": "site"}, "cannot have groups"),
     ]:
         with pytest.raises(ValueError, match=words):
             gs.tl.select(responses, target, **params)

@@ -62,7 +62,7 @@ class Interaction(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """The columns of a table, the encoded columns of a fit, and the covariates after them.
+    """The columns of a table, the encoded columns of a fit, and the columns of covariates.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ def make_columns(
 
 
 def several_of_each(labels: IntArray) -> list[IntArray]:
-    """Places of the labels that come several times, one array for each of them."""
+    """Indices of each label that occurs several times, one array for each label."""
     order = np.argsort(labels, kind="stable")
     variables = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     return [places for places in variables if len(places) > 1]
@@ -393,7 +393,7 @@ def find_encoder(
 
 def warn_of_columns(encoder: TableEncoder, independent: bool) -> None:
     """Warn of columns that were left out because of what they hold; `independent`: the response
-    takes rows for independent.
+    assumes independent rows.
     """
     for note in left_out_notes(encoder.special):
         warn_user(

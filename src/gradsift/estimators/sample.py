@@ -246,10 +246,10 @@ def warn_of_few_groups(groups: IntArray, weight: Array | None, constant: bool) -
 
 
 def refuse_with_groups(groups: ArrayLike | None, what: str) -> None:
-    """Tests and findings take rows for independent: refuse them where rows belong together."""
+    """Refuse groups of rows, because tests and findings assume independent rows."""
     if groups is not None:
         raise ValueError(
-            f"{what} takes rows for independent, which rows of a group are not. Make one row of "
+            f"{what} assumes independent rows, which rows of a group are not. Make one row of "
             "each group with gradsift.aggregate(X, y, groups) (on the command line, --aggregate "
             "mean), and fit to those without groups. Where each row is a group already, and counts "
             "several times, leave out groups and sample_weight."

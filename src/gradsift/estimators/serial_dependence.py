@@ -120,8 +120,8 @@ def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None
         return
     sorted_rows = sample.response.codes is not None and in_blocks(codes)
     warn_user(
-        "rows depend on the rows before them: what the selected variables leave over has an "
-        f"autocorrelation of {found.residual:.2f} from row to row, and columns of X one of "
+        "rows depend on the rows before them: the residual of the selected variables has an "
+        f"autocorrelation of {found.residual:.2f} from row to row, and columns of X have one of "
         f"{found.columns:.2f}{' among rows of the same class' if sorted_rows else ''}. Such rows "
         "(a series in time, neighbours in space, samples measured together) hold less evidence "
         "than as many independent ones, so false_positives is no promise. "

@@ -167,7 +167,7 @@ def landmark_features(between: Array) -> Array:
 
 
 class LeftOut(NamedTuple):
-    """What single rows look like to a fit without them.
+    """Leave-one-out predictions of a fit.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ class KernelFit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KernelColumns:
-    """All columns as kernels see them, and the rows that tune and carry the functions.
+    """All columns as the kernels take them, the rows for tuning, and the landmarks.
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ def refit_classification(
 
 
 class Start(NamedTuple):
-    """What is known of the scores before the fit: nothing, or an offset of them."""
+    """The scores before the fit: zero, or an offset."""
 
     scores: Array | None
     """(n, 1) log odds, or (n, C) scores."""

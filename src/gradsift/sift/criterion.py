@@ -100,10 +100,10 @@ class SiftResponse:
 
 
 def make_likelihood(likelihood: Likelihood, rows: Rows, settings: SiftSettings) -> SiftResponse:
-    """A response with a likelihood: at first, normal scores of its score."""
+    """The response of a sift by likelihood. It starts from normal scores of the score at zero."""
     if rows.clusters is not None:
         raise ValueError(
-            "this response takes rows for independent, which rows of a group are not: make one "
+            "this response assumes independent rows, which rows of a group are not: make one "
             "row of each group first, or give the groups as covariates."
         )
     if rows.kept is not None:
@@ -199,7 +199,7 @@ def complexities(groups: Groups, support: Support, moves: list[Move], q: int) ->
             own.setdefault(v, []).append(g)
 
     def admission(used: list[int]) -> float:
-        """What a variable adds for being there at all, by the groups that use it."""
+        """Extra cost of a variable that no product uses, from the groups that use it."""
         if any(g >= first for g in used):
             return 0.0
         return min((facts[g][1] for g in used), default=0.0)
@@ -235,7 +235,7 @@ def whiten_residual(R: Array, total: float) -> Array:
 
 
 def inverse_root(cov: Array) -> Array:
-    """Inverse roots of covariances (..., q, q); what has no variance stays finite."""
+    """Inverse roots of covariances (..., q, q); directions without variance have finite roots."""
     if cov.shape[-1] == 1:
         return np.asarray(1.0 / np.sqrt(np.maximum(cov, 1e-12)))
     values, vectors = np.linalg.eigh(cov)

@@ -70,7 +70,7 @@ def group_scores(Z: Array, R: Array, clusters: Clusters) -> Scores:
 
 
 def common_prior(found: Scores, settings: SiftSettings = DEFAULT) -> Prior:
-    """What the design effects of columns have in common; constant columns have none."""
+    """Mean and spread of the design effects of columns that are not constant."""
     use = found.effect > 1e-9
     if use.sum() < settings.n_known:
         return Prior(1.0, np.inf)
@@ -80,7 +80,7 @@ def common_prior(found: Scores, settings: SiftSettings = DEFAULT) -> Prior:
 
 
 def shrunk(found: Scores, prior: Prior, clusters: Clusters) -> tuple[Array, Array]:
-    """Design effects, at least 1, and the degrees of freedom they are known with."""
+    """Shrunk design effects, at least 1, and the degrees of freedom of each."""
     if np.isinf(prior.spread):
         return np.maximum(found.effect, 1.0), np.maximum(clusters.effective - 1.0, 1.0) * found.df
     own = prior.spread / (prior.spread + found.variance + TINY)
@@ -99,11 +99,11 @@ def inflation(level: Array, dims: int, effect: Array, df: Array | float, nu: Arr
 
 
 def penalty_after_inflation(level: Array, ratio: Array, n: float) -> Array:
-    """What a group has to cost in a criterion of n log det so that its statistic has to pass
-    `ratio` times its squared level.
+    """The cost of a group in the criterion with which it enters if its statistic exceeds `ratio`
+    times its squared level.
 
-    A statistic Q gains -n log(1 - Q / n). Without inflation the cost is the squared level itself,
-    and so it is here at a ratio of 1.
+    A statistic Q lowers n log det by -n log(1 - Q / n). At a ratio of 1, the cost is the squared
+    level itself.
     """
 
     def bend(x: Array) -> Array:

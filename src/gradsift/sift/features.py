@@ -255,7 +255,7 @@ class Columns:
         return out
 
     def odd_rows(self, index: IntArray) -> Array:
-        """Rows, by weight, in which each column is not at its median, (k,)."""
+        """Sum of weights of the rows in which each column differs from its median, (k,)."""
         out = np.empty(len(index))
         for first, X in self.pieces(index):
             X = np.nan_to_num(X, copy=False)
@@ -297,7 +297,7 @@ class Columns:
     def reduced_scores(
         self, R: Array, reduce: Callable[[Array], Array]
     ) -> Iterator[tuple[slice, Array]]:
-        """What `reduce` makes of the scores Z R (width, features, q) of columns against R (n, q),
+        """`reduce` of the scores Z R (width, features, q) of columns against R (n, q),
         some columns at a time: (which, result). Features are thrown away; genotypes have only
         linear and quadratic ones.
         """
@@ -345,8 +345,8 @@ class Columns:
         return max(1, min(least, limits.most_values // each))
 
     def in_memory(self, index: IntArray) -> Columns:
-        """Some columns of a table that is not, read a few at a time: a mapped file is let go in
-        between.
+        """Some columns of a table on disk, read into memory a few at a time, so that the pages of a
+        mapped file are released in between.
         """
         n = self.source.shape[0]
         X, step = np.empty((n, len(index))), at_a_time(self.source, READ_VALUES, n)
@@ -566,7 +566,7 @@ def scores_of_sums(sums: Array, rows: Rows, settings: SiftSettings) -> Array:
 def reduced(
     R: Array, rows: Rows, settings: SiftSettings, reduce: Callable[[Array], Array], X: Array
 ) -> Array:
-    """What `reduce` makes of the scores of columns X as they are read."""
+    """`reduce` of the scores of columns X as they are read."""
     return reduce(univariate_scores(X, R, rows, settings))
 
 
@@ -586,7 +586,7 @@ def strongest(statistics: Array, levels: Array) -> Array:
 
 
 def largest(best: Array, count: int) -> IntArray:
-    """Places of the `count` largest values, sorted; among equals the first ones."""
+    """Indices of the `count` largest values, sorted; among equals the first ones."""
     if count == 0 or count >= len(best):
         return np.arange(min(count, len(best)))
     edge = np.partition(best, len(best) - count)[len(best) - count]
@@ -667,8 +667,8 @@ def by_parts(along: Array, b: int, settings: SiftSettings, which: slice = EVERY)
 
 
 def in_cheaper_order(R: Array, mix: Array) -> tuple[Array, Array | None]:
-    """Two factors of all R mix_i side by side, (n, b q): the first, by which features are
-    multiplied, as narrow as can be; None in place of a second that is not needed.
+    """Factors A and B of all R mix_i side by side, A B (n, b q), with A, by which features are
+    multiplied, as narrow as possible; B is None where A is the product itself.
     """
     every = mix.transpose(1, 0, 2).reshape(R.shape[1], -1)
     return (R @ every, None) if every.shape[1] <= R.shape[1] else (R, every)

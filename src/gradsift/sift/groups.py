@@ -376,16 +376,16 @@ def make_joint(table: Columns, labels: IntArray, varying: IntArray, R: Array) ->
 
 @dataclass(frozen=True)
 class Prior:
-    """What design effects of columns have in common (`design_effects`)."""
+    """Mean and variance of the design effects of all columns (`design_effects`)."""
 
     mean: float
     spread: float
-    """Variance over columns beyond sampling error; infinite = nothing in common."""
+    """Variance over columns beyond sampling error; infinite = no shrinkage."""
 
 
 @dataclass(frozen=True)
 class Inflation:
-    """How much larger squared levels are because rows belong together (`design_effects`)."""
+    """Factors by which clusters of rows increase squared levels (`design_effects`)."""
 
     ratio: Array
     """(G,)"""
@@ -471,12 +471,12 @@ class Groups:
         return groups, [old.renumbered(T, new) for T in supports]
 
     def excluding(self, out: Iterable[int]) -> Groups:
-        """The same groups, some of them out of reach."""
+        """The same groups, some of them with levels that no statistic reaches."""
         which = np.array(sorted(out), dtype=np.intp)
         return replace(self, levels=self.levels.with_value(which, NEVER))
 
     def excluding_columns(self, columns: frozenset[int]) -> Groups:
-        """The same groups, out of reach where they use one of these columns."""
+        """The same groups, without a chance for those that use one of these columns."""
         if not columns:
             return self
         every = range(len(self.size))

@@ -337,11 +337,11 @@ def cluster_sums(A: Single, B: Single, clusters: Clusters) -> Iterator[tuple[sli
 
 
 class Classes(NamedTuple):
-    """The classes of rows with a known part of the log odds."""
+    """The classes of rows whose log odds have an offset."""
 
     codes: IntArray
     known: Array
-    """(n, C - 1) that part, against the first class."""
+    """(n, C - 1) offset of the log odds against the first class."""
 
     def take(self, rows: Rows) -> tuple[Array, Array]:
         """Indicators (n, C) and the known part of the rows that are kept."""
@@ -352,7 +352,7 @@ class Classes(NamedTuple):
 def interactions_of(
     groups: Groups, support: Support, response: SiftResponse, classes: Classes | None = None
 ) -> list[int]:
-    """Products of a support that are not made by the link; all of them for numbers."""
+    """Products of a support that a logistic model without them lacks; all of them for numbers."""
     products = [g for g in support if groups.index.part(g) == PRODUCT]
     known = None
     if classes is None or groups.rows.clusters is not None:

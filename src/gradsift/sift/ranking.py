@@ -131,7 +131,7 @@ def greedy(
 
 
 def ridge_residual(W: Array, Y: Array, ridge: float) -> Array:
-    """What a ridge on unit columns W leaves of Y, columns of length 1."""
+    """Residual of a ridge of Y on unit columns W, scaled to columns of length 1."""
     if W.shape[1]:
         G = W.T @ W
         G.flat[:: len(G) + 1] += ridge
@@ -260,8 +260,8 @@ def selected_scores(loss: Array) -> Array:
 
 
 def in_this_order(score: Array, order: IntArray, first: IntArray) -> Array:
-    """The same scores, given out again: largest to the columns `first`, then to the others in their
-    `order`.
+    """The same scores in another order: the largest for the columns `first`, then for the others in
+    their `order`.
     """
     rest = order[~np.isin(order, first)]
     out = np.empty_like(score)

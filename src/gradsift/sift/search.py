@@ -381,7 +381,7 @@ def earlier_copies(groups: Groups, variables: list[int]) -> dict[int, list[int]]
 
 
 def exchanged(groups: Groups, support: Support, variable: int, other: int) -> Support | None:
-    """The support with one variable in the place of another; None where a product is not there, or
+    """The support with one variable in the place of another; None where a product is missing, or
     one of the columns is part of a joint group.
     """
     index, out = groups.index, list[int]()
@@ -476,8 +476,8 @@ def least_confirmed(search: Search, support: Support) -> int | None:
     cost, least = complexity(groups, support, q), log_det(cov)
 
     def judge(leave: Support, *, whole: bool = False) -> tuple[float, float]:
-        """By how much the gain of some groups falls short, and the part of it that stands; where it
-        does not fall short, a lower bound will do, unless the `whole` part is asked for.
+        """Cost less confirmed gain of some groups, and the share of the gain that permutations
+        confirm; a lower bound of it where gain exceeds cost, unless the `whole` share is asked for.
         """
         rest = tuple(g for g in support if g not in leave)
         B_rest, cov_rest = fits.fit(rest)

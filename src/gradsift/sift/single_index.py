@@ -93,8 +93,8 @@ def starts(X: Array, y: Array, w: Array) -> Iterator[Array]:
 def bent_columns(
     X: Array, y: Array, w: Array, left: float, p: int, settings: SiftSettings = DEFAULT
 ) -> IntArray:
-    """Places of the columns of X (n, d) that a curve along one direction needs; none if it is not
-    clearly better than what leaves a loss of `left`. X was chosen from p columns.
+    """Indices of the columns of X (n, d) that a curve along one direction needs; none if its loss
+    is not clearly below `left`. X was chosen from p columns.
     """
     total, kept = w.sum(), np.arange(X.shape[1])
     X = X - w @ X / total

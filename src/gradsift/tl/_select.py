@@ -130,7 +130,7 @@ def select(
     kind, response, exposed, rows = read_response(adata, target, task, event, exposure)
     if groups is not None and kind not in ("regression", "classification"):
         raise ValueError(
-            f"task={kind!r} takes rows for independent: groups do not go with it. Make one row of "
+            f"task={kind!r} assumes independent rows and cannot have groups. Make one row of "
             "each group first, or give the groups among the covariates."
         )
     group = None if groups is None else np.asarray(obs_column(adata, groups))[rows]
