@@ -147,6 +147,7 @@ def test_survival_times_have_hazard_ratios_and_curves(answers):
     assert sum(g.at_risk[0][1] for g in answer.risk_groups) == 240
     page = answer.to_html()
     assert "at risk at 0" in page
+    assert "curves of new rows are closer" in page.split("<details")[0]
     assert "time by which half had the event: lowest third of risk" in page
 
 

@@ -141,7 +141,7 @@ def test_what_several_targets_do_not_go_with_is_refused(tmp_path, monkeypatch, r
     known = ["name,part", *(f"{k + 1},{k}" for k in range(60))]
     (tmp_path / "known.csv").write_text("\n".join(known) + "\n")
     for options, words in [
-        (texts, "several targets must all be numbers, but 'a' holds text"),
+        (texts, "but 'a' holds text: give targets of classes one at a time"),
         (["--target", "mass", "--target", "a"], "several targets must all be numbers"),
         (["--target", "n", "--target", "mass", "--task", "classification"], "cannot be combined"),
         (

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from gradsift import GradientSiftRegressor, SparseGradientRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
 from gradsift.estimators.sample import check_weights, relative_weights
 from gradsift.estimators.validation import (
     check_finite,
@@ -51,6 +51,14 @@ def test_finite():
     X[0] = np.nan
     with pytest.raises(ValueError, match=r"8 column\(s\): column 0, .*column 4, \.\.\.;"):
         check_finite(X)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_several_columns_of_labels_are_refused_with_what_to_do(rng, ordered):
+    X = rng.normal(size=(40, 3))
+    labels = np.where(X[:, :2] > 0, "high", "low")
+    with pytest.raises(ValueError, match="fit one model to each column, as MultiOutputClassifier"):
+        GradientSiftClassifier(ordered=ordered).fit(X, labels)
 
 
 def test_response():

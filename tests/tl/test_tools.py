@@ -202,12 +202,25 @@ def test_every_response_is_explained_and_saved(responses, target, params, task, 
         assert selected(responses) == ["g3", "g8"]
 
 
+def test_survival_times_take_entry_and_strata(responses):
+    responses.obs["since"] = 0.5 * responses.obs["months"]
+    responses.obs.loc["s9", "since"] = np.nan
+    gs.tl.select(responses, "months", event="died", entry="since", strata="site")
+    obs, X = responses.obs.drop(index="s9"), responses[responses.obs_names != "s9"].X
+    model = gs.GradientSiftSurvival(inference=True).fit(
+        np.asfortranarray(X), obs["months"], obs["died"], obs["since"], obs["site"]
+    )
+    np.testing.assert_array_equal(responses.var["gradsift_score"], model.sift_.scores)
+    np.testing.assert_array_equal(responses.var["gradsift_confidence"], model.confidence_)
+
+
 def test_responses_that_cannot_be_read_are_refused_in_one_sentence(responses):
     for target, params, words in [
         ("months", {"task": "survival"}, "need event="),
         ("months", {"event": "died", "task": "counts"}, "an event belongs to survival times"),
         (["mass", "height"], {"task": "counts"}, "takes one target"),
-        (["mass", "site"], {}, "needs numbers, and mass, site holds others"),
+        (["mass", "site"], {}, "mass, site holds others: explain targets of classes one at a time"),
+        ("mass", {"entry": "depth"}, "entry and strata belong to survival times"),
         ("site", {"task": "ordinal"}, "texts without an order"),
         ("months", {"event": "died", "groups": "site"}, "cannot have groups"),
         ("grade", {"task": "ordinal", "groups": "site"}, "cannot have groups"),

@@ -199,7 +199,10 @@ def over_time(a: AnswerData) -> str:
     key = "".join(
         f'<br><span class="k{k}">{safe(g.label)}</span>' for k, g in enumerate(a.risk_groups)
     )
-    head = f"<b>{safe(f'without {a.target}, %')}</b>{key}"
+    head = (
+        f"<b>{safe(f'without {a.target}, %')}</b><br>"
+        f"of the rows that the risk was fitted to: curves of new rows are closer{key}"
+    )
     drawing = step_picture(a.risk_groups)
     return f"<figure><figcaption>{head}</figcaption>{drawing}</figure>"
 
@@ -293,8 +296,7 @@ def at_risk(a: AnswerData) -> str:
     groups = a.risk_groups
     text = paragraph(
         f"The share of rows without {a.target}, by Kaplan and Meier, for thirds of the rows by the "
-        "risk that these variables predict. They are rows of the fit: those of new rows would be "
-        "less far apart."
+        "risk that these variables predict."
     )
     head = ["", "half by", *(f"at risk at {value_text(t)}" for t, _ in groups[0].at_risk)]
     rows = [[g.label, median_text(g), *(f"{count:,}" for _, count in g.at_risk)] for g in groups]

@@ -82,8 +82,9 @@ def check_all_known(y: Any) -> Any:
     cells = np.asarray(y, dtype=None if plain else object)
     if cells.ndim > 2 or (cells.ndim == 2 and cells.shape[1] != 1):
         raise ValueError(
-            f"y should be a 1d array, got an array of shape {cells.shape} instead: one value per "
-            "row, and a model for each response."
+            f"y should be a 1d array, got an array of shape {cells.shape} instead: fit one "
+            "model to each column, as MultiOutputClassifier and MultiOutputRegressor of "
+            "scikit-learn do."
         )
     cells = cells.ravel()
     there = known(cells, texts=False)

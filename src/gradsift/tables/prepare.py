@@ -311,7 +311,9 @@ def rows_with_response(
         notes += [] if here.all() else [left_out(here, name)]
     if texts := [n for n in columns.targets if read[n].dtype.kind == "O" and columns.more_targets]:
         raise TableError(
-            f"several targets must all be numbers, but {texts[0]!r} holds text.", "target"
+            f"several targets must all be numbers, but {texts[0]!r} holds text: give targets of "
+            "classes one at a time.",
+            "target",
         )
     y = np.column_stack([read[name] for name in columns.targets])
     y = y if columns.more_targets else read[columns.target]

@@ -84,6 +84,8 @@ def read_response(
     task: str,
     event: str | None = None,
     exposure: str | None = None,
+    entry: str | None = None,
+    strata: str | None = None,
 ) -> tuple[str, Any, Any, IntArray]:
     """The task, the response as an estimator takes it, the exposure of counts, and the rows in
     which all of it is known.
@@ -100,15 +102,22 @@ def read_response(
             "to counts."
         )
     if labels and task not in ("classification", "ordinal"):
-        raise ValueError(f"task={task!r} needs numbers, and {', '.join(targets)} holds others.")
-    names = [*targets, *(name for name in (event, exposure) if name is not None)]
+        several = ": explain targets of classes one at a time" if len(targets) > 1 else ""
+        raise ValueError(
+            f"task={task!r} needs numbers, and {', '.join(targets)} holds others{several}."
+        )
+    if task != "survival" and (entry is not None or strata is not None):
+        raise ValueError(f"task={task!r}: entry and strata belong to survival times.")
+    more = (event, exposure, entry, strata)
+    names = [*targets, *(name for name in more if name is not None)]
     read = {name: as_response(np.asarray(obs_column(adata, name))) for name in names}
     rows = np.flatnonzero(np.all([known(values) for values in read.values()], axis=0))
     exposed = None if exposure is None else read[exposure][rows].astype(float)
     if task == "survival":
         if event is None:
             raise ValueError("survival times need event=, the column that says how they ended.")
-        return task, survival_records(read[targets[0]][rows], read[event][rows]), exposed, rows
+        asked = [None if name is None else read[name][rows] for name in (event, entry, strata)]
+        return task, survival_records(read[targets[0]][rows], *asked), exposed, rows
     if task == "ordinal":
         column = adata.obs[targets[0]]
         if labels and not getattr(column.dtype, "ordered", False):

@@ -40,6 +40,8 @@ def select(
     target: str | Sequence[str],
     *,
     event: str | None = None,
+    entry: str | None = None,
+    strata: str | None = None,
     exposure: str | None = None,
     groups: str | None = None,
     covariates: str | Sequence[str] = (),
@@ -63,6 +65,9 @@ def select(
         times; or several columns of numbers at once. Rows without a value are left out.
     event : str, optional
         Of survival times: the column that says whether they ended in an event (bool or 0/1).
+    entry, strata : str, optional
+        Of survival times: the column of times from which rows were observed, and the column of
+        labels whose rows have a baseline hazard of their own.
     exposure : str, optional
         Of counts: the column of the time, area or depth that they refer to.
     groups : str, optional
@@ -127,7 +132,9 @@ def select(
     refuse_backed(adata)
     genes = chosen_genes(adata, mask_var)
     X = by_columns(matrix(adata, layer)[:, genes.index])
-    kind, response, exposed, rows = read_response(adata, target, task, event, exposure)
+    kind, response, exposed, rows = read_response(
+        adata, target, task, event, exposure, entry, strata
+    )
     if groups is not None and kind not in ("regression", "classification"):
         raise ValueError(
             f"task={kind!r} assumes independent rows and cannot have groups. Make one row of "
