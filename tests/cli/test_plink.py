@@ -99,7 +99,8 @@ def test_the_phenotype_is_the_target_unless_said(capsys):
     assert run(["select", "g.bed", "--cv", "0", "--out", "o"]) == 0
     assert json.loads(Path("o/summary.json").read_text())["target"] == "phenotype"
     assert run(["select", "g.bed", "--pheno", "p.pheno", "--out", "q"]) == 2
-    assert "has 'height', 'ill': which is it?" in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert "has 'height', 'ill': say which is the target." in said
     assert run(["select", "p.pheno", "--out", "q"]) == 1
     assert "give the column to explain with --target" in capsys.readouterr().err
 

@@ -66,7 +66,7 @@ def test_mistakes_get_a_sentence(capsys):
     with Path("g.bed").open("ab") as file:
         file.write(bytes(30))
     assert run(["scan", "--part", "1/2", "--state", "s"]) == 2
-    assert "not as it was when the scan began" in capsys.readouterr().err
+    assert "has changed since the scan began" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("snakemake") is None, reason="snakemake is not installed")

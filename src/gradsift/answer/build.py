@@ -536,7 +536,7 @@ def described(
 
 
 def predicts_with(claim: Claim, columns: Columns, selected: Sequence[int]) -> int | None:
-    """The selected variable that stands for a claim: a member, or a near-copy of the first."""
+    """The selected variable that represents a claim: a member, or a near-copy of the first."""
     inside = [k for k in (*claim.keys, *shown_keys(claim)) if k in selected]
     if inside:
         return inside[0]

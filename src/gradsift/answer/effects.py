@@ -1,12 +1,12 @@
 """Effects as contrasts of the predictions of one additive model.
 
-A prediction *at* a value is the mean over all rows if each of them had this value, all else as it
-is: the g-formula (Robins 1986), `avg_comparisons` of R's marginaleffects. The size of an effect is
-the mean prediction in the upper quarter of the rows less that in the lower quarter, or that in the
-outer quarters less that in the middle half, whichever is larger; of categories, the highest less
-the lowest. Of rates and hazards, sizes are ratios of geometric means in place of differences. The
-word for the shape is the sign of the same contrast, so that word, size and interval cannot
-disagree. Covariances are those of the coefficients (delta method).
+A prediction *at* a value is the mean prediction over all rows if each of them had this value and
+kept its other values: the g-formula (Robins 1986), `avg_comparisons` of R's marginaleffects. The
+size of an effect is the mean prediction in the upper quarter of the rows less that in the lower
+quarter, or that in the outer quarters less that in the middle half, whichever is larger; of
+categories, the highest less the lowest. Of rates and hazards, sizes are ratios of geometric means
+in place of differences. The word for the shape is the sign of the same contrast, so that word, size
+and interval cannot disagree. Covariances are those of the coefficients (delta method).
 
 References
 ----------

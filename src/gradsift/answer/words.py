@@ -177,7 +177,7 @@ def shows_interval(f: Finding) -> bool:
 
 
 def values_texts(a: AnswerData, f: Finding, e: Effect, c: Comparison) -> list[str]:
-    """What is predicted at the two values that a size compares, the longest form first."""
+    """Texts of the predictions at the two values that a size compares, the longest first."""
     first = f.members[0].name
     before, after = (number(v, c, e.scale) for v in (c.before, c.after))
     what = f"{class_text(e.outcome)} " if len(a.classes) > 2 else ""
@@ -363,13 +363,13 @@ def counted(count: int, noun: str) -> str:
 
 
 def names_of(findings: Sequence[Finding]) -> list[str]:
-    """Names of findings. A pair of two others is something that they do, and not one more."""
+    """Names of findings. A pair of two variables that are findings themselves is not listed."""
     single = {f.members[0].name for f in findings if not f.partner}
     return [f.name for f in findings if not {f.members[0].name, f.partner} <= single]
 
 
 def unit(a: AnswerData) -> str:
-    """What sizes are measured in."""
+    """The unit of sizes."""
     if a.scale in RATIOS:
         return RATIOS[a.scale]
     if not a.classes:
@@ -379,7 +379,7 @@ def unit(a: AnswerData) -> str:
 
 
 def predicted(a: AnswerData, outcome: str) -> str:
-    """What a picture shows along a variable."""
+    """The label of the vertical axis of a curve."""
     if a.scale == "probability":
         return f"probability of {outcome}, %"
     what = outcome if a.outcomes else a.target
@@ -387,7 +387,7 @@ def predicted(a: AnswerData, outcome: str) -> str:
 
 
 def confidence_meaning(a: AnswerData) -> str:
-    """What confidence is, in one line."""
+    """The meaning of confidence, in one sentence."""
     if not a.has_confidence:
         return f"How sure this is was not computed{'' if a.source else ' (inference=True)'}."
     clear, likely, possible = (f"{100 * level:.0f}%" for level in (CLEAR, LIKELY, POSSIBLE))
@@ -404,7 +404,7 @@ def confidence_meaning(a: AnswerData) -> str:
 
 
 def size_meaning(a: AnswerData) -> str:
-    """What sizes compare."""
+    """The meaning of sizes, in one sentence."""
     all_shown = [e for f in a.findings for e in (f.effect, *(f.others if a.outcomes else ()))]
     kinds = {c.shape for e in all_shown for c in e.comparisons}
     what = "from the lower to the upper quarter of the rows"
@@ -469,7 +469,7 @@ def is_telling(s: Score, p: Prediction) -> bool:
 
 
 def others_text(a: AnswerData) -> str:
-    """What became of the other variables."""
+    """A sentence on variables that are no findings."""
     parts = []
     if a.also_used:
         used = join(a.also_used, 3)

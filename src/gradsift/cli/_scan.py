@@ -87,7 +87,7 @@ def opened(state: Path) -> Any:
     asked = read(state)
     table = Path(asked["table"])
     if size_of(table) != asked["bytes"]:
-        raise ValueError(f"{table.name} is not as it was when the scan began: begin it again.")
+        raise ValueError(f"{table.name} has changed since the scan began: begin the scan again.")
     target_from, covariates = (
         Path(asked[k]) if k in asked else None for k in ("target_from", "covariates")
     )

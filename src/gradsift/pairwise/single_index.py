@@ -134,7 +134,7 @@ class AveragedPredictor:
 
 
 class Linked(NamedTuple):
-    """A predictor, its leave-one-out error, and what it says of samples left out, (n,)."""
+    """A predictor, its leave-one-out error, and its leave-one-out predictions (n,)."""
 
     error: float
     predictor: IndexPredictor | LinearPredictor
@@ -142,7 +142,7 @@ class Linked(NamedTuple):
 
 
 class Averaged(NamedTuple):
-    """The average of predictors, and what it says of samples left out, (n,)."""
+    """The average of predictors, and its leave-one-out predictions (n,)."""
 
     predictor: AveragedPredictor
     left_out: Array
@@ -219,7 +219,7 @@ def link_index(X: Array, y: Array, B: Array, share: Array) -> Averaged:
 
 
 def members(X: Array, y: Array, B: Array, share: Array) -> dict[str, Linked]:
-    """What the prediction is an average of."""
+    """The predictors that are averaged."""
     U, sizes, _ = np.linalg.svd(B, full_matrices=False)
     lead = sizes > 1e-6 * sizes.max(initial=0.0)
     if not lead.any():
@@ -250,7 +250,7 @@ def average(found: list[Linked], share: Array) -> Averaged:
 
 
 def _flat(n_columns: int, y: Array, share: Array) -> Linked:
-    """The mean, whatever the columns say."""
+    """The constant prediction: the mean."""
     level = float(share @ y)
     predictor = LinearPredictor(np.zeros((n_columns, 1)), np.full(1, level))
     return Linked(float(share @ (y - level) ** 2), predictor, np.full(len(y), level))

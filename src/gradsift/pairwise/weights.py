@@ -137,7 +137,7 @@ log = logging.getLogger("gradsift")
 
 
 def as_weights(weights: object) -> AnyWeights | Adaptive:
-    """A weight rule from its short name, or itself."""
+    """A weight rule from its short name; a rule is returned as it is."""
     if isinstance(weights, (Gaussian, Uniform, NearestNeighbors, Adaptive)):
         return weights
     if isinstance(weights, str) and weights in WEIGHTS:
@@ -149,7 +149,7 @@ def as_weights(weights: object) -> AnyWeights | Adaptive:
 
 
 def fixed_rule(weights: object, who: str) -> AnyWeights:
-    """A rule for those who select nothing, so that there is nothing to adapt to."""
+    """A rule for estimators without selection, which cannot be adaptive."""
     rule = as_weights(weights)
     if isinstance(rule, Adaptive):
         raise ValueError(

@@ -41,7 +41,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Column:
-    """What a column of the user's table is, and how it becomes numbers.
+    """The role of a column of the user's table, and how it becomes numbers.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Column:
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where numbers, dates or texts are missing."""
+    """Whether each number, date or text is missing."""
     if values.dtype.kind == "M":
         return np.asarray(np.isnat(values))
     if values.dtype.kind == "O":
@@ -286,7 +286,7 @@ class TableEncoder:
         return np.flatnonzero([o not in named and name not in named for o, name in pairs])
 
     def of(self, *roles: str) -> list[Column]:
-        """Columns with one of these roles, those of plain numbers not among them."""
+        """Columns with one of these roles; columns of plain numbers are never included."""
         return [column for column in self.special.values() if column.role in roles]
 
     def encode(self, table: Any) -> Array:

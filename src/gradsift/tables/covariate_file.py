@@ -33,7 +33,7 @@ PARENTS = ("PAT", "MAT")
 
 
 class Chosen(NamedTuple):
-    """The rows that count, and what other files know of them."""
+    """The rows that are used, and their values in other files."""
 
     rows: IntArray
     given: dict[str, Any]
@@ -129,7 +129,7 @@ def response_of_samples(
 
 
 def by_of(choices: Choices) -> str | None:
-    """How rows of other tables are found: as asked, by the identifier, or by what matches best."""
+    """How rows of other tables are found: as asked, by the identifier, or by the best match."""
     return choices.by or choices.id
 
 
@@ -207,7 +207,7 @@ def checked_offset(values: Any, name: str) -> Any:
 
 
 def aggregated_given(given: dict[str, Any], labels: Any) -> dict[str, Any]:
-    """What is known of each group: the same in all its rows, or the mean of numbers."""
+    """Covariates and offset of each group: their value in all its rows, or the mean of numbers."""
     out = {}
     for name, values in given.items():
         try:

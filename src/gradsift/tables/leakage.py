@@ -258,7 +258,7 @@ def _one_to_one(column: Array, codes: IntArray) -> bool:
 
 
 def _same_order(X: Array, codes: IntArray) -> IntArray:
-    """Columns that rank the rows as the target does, or the other way round."""
+    """Columns that order the rows as the target does, or in reverse."""
     rising = _suspects(X, codes, lambda moves, steps: np.sign(moves) == np.sign(steps))
     falling = _suspects(X, codes, lambda moves, steps: np.sign(moves) == -np.sign(steps))
     found = [k for k in np.union1d(rising, falling) if _monotone(X[:, k], codes)]
@@ -282,7 +282,7 @@ def _ranges(X: Array, codes: IntArray) -> tuple[Array, Array]:
 
 
 def _apart(X: Array, codes: IntArray) -> IntArray:
-    """Columns in which the classes lie in intervals apart."""
+    """Columns in which the classes lie in disjoint intervals."""
     low, high = _ranges(X, codes)
     order = np.argsort(low, axis=0)
     low, high = np.take_along_axis(low, order, 0), np.take_along_axis(high, order, 0)
@@ -321,7 +321,7 @@ def _arithmetic(
 def _expressions(
     X: Array, y: Array, target: str, names: Sequence[str], free: Sequence[int]
 ) -> dict[str, str]:
-    """The same in rows without missing values, among some of the columns."""
+    """`_arithmetic` in rows without missing values, among some of the columns."""
     found: dict[str, str] = {}
     for sums, rises, what, alone in (
         (True, False, "a sum", "a multiple"),

@@ -65,7 +65,7 @@ class Samples:
 
     @property
     def every_key(self) -> dict[str, Key]:
-        """What may name the samples, the likeliest first."""
+        """Columns that may name the samples, the likeliest first."""
         first = {} if self.ids is None else {self.column or "names of rows": list(self.ids)}
         if self.ids is not None and self.families is not None:
             first[BOTH] = [f"{a} {b}" for a, b in zip(self.families, self.ids, strict=True)]
@@ -225,8 +225,8 @@ def matched(
     twice = [k for k, count in Counter(theirs).items() if count > 1 and k in here and k is not None]
     if twice:
         raise TableError(
-            f"{file} names {listed(twice)} more than once in its column {found.other!r}: which row "
-            "is meant?",
+            f"{file} names {listed(twice)} more than once in its column {found.other!r}. Leave "
+            "one row for each.",
             "by",
         )
     where = {key: k for k, key in enumerate(theirs) if key is not None}
@@ -318,7 +318,7 @@ def without_plink_codes(values: Any, name: str, *, response: bool = True) -> tup
 
 
 def taken(values: Any, rows: IntArray) -> Any:
-    """values[rows], NaN or None for -1."""
+    """values[rows], with NaN or None where the row is -1."""
     out = values[rows]
     out[rows < 0] = None if values.dtype.kind == "O" else np.nan
     return out

@@ -82,7 +82,7 @@ def open_table(
 
 
 def check_applies(path: Path, choices: Choices) -> None:
-    """Refuse what only works on a table in memory, as one row for each group is."""
+    """Refuse options that only work on a table in memory, such as one row for each group."""
     asked: dict[str, Any] = {
         "categorical": choices.categorical,
         "more than one target": choices.more_targets,
@@ -111,7 +111,7 @@ def with_other_tables(
 
 
 def _samples(frame: Frame, path: Path, choices: Choices) -> Samples:
-    """What names the samples of a table in memory."""
+    """The names of the samples of a table in memory."""
     if choices.id is None and reader_for(path) is None:
         return Samples(path.name, frame.n_rows, *read_ids(path), stored=True)
     return samples_of(frame, path.name, choices.id)
@@ -125,7 +125,9 @@ def target_of(path: Path, target: str | None, target_from: Path | None) -> str:
         names = [n for n in read_frame(target_from).order if n not in (FAMILY, INDIVIDUAL)]
         if len(names) == 1:
             return names[0]
-        raise TableError(f"{target_from.name} has {listed(names, 5)}: which is it?", "target")
+        raise TableError(
+            f"{target_from.name} has {listed(names, 5)}: say which is the target.", "target"
+        )
     kept = main_target(path) if path.suffix.lower() in GENOTYPES else None
     if kept is None:
         raise TableError(f"say which column of {path.name} is the target.", "target")

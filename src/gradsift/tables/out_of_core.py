@@ -91,7 +91,7 @@ def frame_of(
 
 
 def opened(path: Path, exclude: Sequence[str] = ()) -> tuple[Source, list[Note]]:
-    """A source, and what its reader warns of."""
+    """A source, and the warnings of its reader."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkippedColumnsWarning)
         source = open_source(path, exclude=exclude)

@@ -258,7 +258,7 @@ def known_texts(texts: Iterable[str | None]) -> Counter[str]:
 
 
 def looks_alike(counts: Counter[str], like: Callable[[str], bool]) -> bool:
-    """Whether some cells look like what is asked for, tried before all are."""
+    """Whether some cells match a pattern, tried before all cells are read."""
     some = [cell for cell, _ in zip(counts, range(PROBE))]
     return bool(some) and sum(map(like, some)) >= 0.5 * len(some)
 
