@@ -84,7 +84,7 @@ def take_over(estimator: E, found: dict[str, Any], rows: Source | None = None) -
 
 
 def direction_attributes(directions: Directions, scaling: Scaling) -> dict[str, Any]:
-    """The attributes of an estimator with directions, in columns scaled in some way."""
+    """The attributes of an estimator with directions, from directions in scaled columns."""
     return {
         "components_": directions.components,
         "eigenvalues_": directions.eigenvalues,
@@ -158,11 +158,11 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return np.asarray(self.feature_importances_ > 0.0)
 
     def _new_samples(self, X: TableLike) -> Source:
-        """Samples that the model is asked about, checked, in the columns of its field."""
+        """New samples, checked, in the columns of the field."""
         return check_new_X(self, X)
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Selected variables; of estimators that select none, those with a part in a direction.
+        """Selected variables; of estimators that select none, those with a weight in a direction.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class GradientEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return scaling.apply(source.columns(used), used) @ self.components_[:, used].T
 
     def fit_for(self, goal: Goal, X: TableLike, y: ArrayLike, **fit_params: object) -> Self:
-        """`fit`, as far as a goal needs it, where an estimator knows how to do less.
+        """`fit`, limited to what a goal needs, if the estimator supports this.
 
         Parameters
         ----------

@@ -452,7 +452,7 @@ def check_names(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> None:
 def check_mixed_X(
     estimator: BaseEstimator, encoder: TableEncoder, X: TableLike, y: ArrayLike
 ) -> tuple[Source, Array]:
-    """The encoded table of a fit; `estimator` learns about the columns of the table."""
+    """The encoded table of a fit; `estimator` gets the names and number of the table's columns."""
     table = without_target(X, y)
     encoded: Source = encoded_source(encoder, table, estimator.missing)
     if isinstance(y, str) and table is not X:

@@ -78,7 +78,7 @@ class Covariate:
 
     @property
     def n_amounts(self) -> int:
-        """How many of its columns, the first ones, enter products with other covariates."""
+        """Number of its first columns, those that enter products with other covariates."""
         return len(self.levels) if self.reference else 1
 
     def encode(self, values: NDArray[Any]) -> Array:
@@ -155,7 +155,7 @@ class Covariates:
         return tuple(every[int(k)] for k in self.used)
 
     def whole(self, values: Sequence[Any]) -> Array:
-        """All columns, of values that `read_column` gave for each covariate."""
+        """All columns, from the values of each covariate as `read_column` gives them."""
         blocks = [part.encode(value) for part, value in zip(self.parts, values, strict=True)]
         amounts = [block[:, : part.n_amounts] for block, part in zip(blocks, self.parts)]
         pairs = [products(amounts[k], amounts[j]) for k, j in self.products]

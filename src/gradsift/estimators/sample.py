@@ -29,7 +29,7 @@ WeightKind = Literal["frequency", "importance"]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A checked table: rows that count, their response, weights, groups and covariates.
+    """A checked table: rows of positive weight, their response, groups and covariates.
 
     Attributes
     ----------

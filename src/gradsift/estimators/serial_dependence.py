@@ -63,7 +63,7 @@ SORTED_ADVICE = (
 
 
 class RowOrder(NamedTuple):
-    """Autocorrelations from row to row, and what they do to the variance of a score."""
+    """Autocorrelations from row to row, and by how much they increase the variance of a score."""
 
     residual: float
     """Autocorrelation of the residual at lag 1."""
@@ -97,7 +97,7 @@ def row_order(X: Array, residual: Array, classes: IntArray) -> RowOrder:
 
 
 def warn_of_row_order(sample: Sample, residual: Array, scaling: Scaling) -> None:
-    """Warn where rows, which no groups are known of, depend on their neighbours."""
+    """Warn if rows without groups depend on their neighbours."""
     n, p = sample.source.shape
     if n < LEAST_ROWS or len(residual) != n:
         return
@@ -144,7 +144,7 @@ def is_sorted(values: Array) -> bool:
 
 
 def warn_of_repeats(sample: Sample) -> None:
-    """Warn where rows, which no groups are known of, are repeated measurements or copies."""
+    """Warn if rows without groups are repeated measurements or copies."""
     n, p = sample.source.shape
     found = repeated_rows(sample.source.columns(evenly_spaced(p, MOST_COLUMNS)))
     if found:

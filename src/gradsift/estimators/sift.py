@@ -116,7 +116,7 @@ RETURN_STD = """bool, default=False
 
 @dataclass(eq=False, repr=False)
 class GradientSift(GradientEstimator):
-    """The base of the estimators of all kinds of responses: parameters, and the steps of a fit."""
+    """The base of the estimators of all responses: their parameters, and the steps of a fit."""
 
     false_positives: float = 0.3
     _: KW_ONLY
@@ -358,7 +358,7 @@ def check_parameters(model: GradientSift, sample: Sample) -> SiftParameters:
 
 
 def warn_of_sample(sample: Sample, options: SiftOptions, goal: Goal) -> None:
-    """What a user should know of the rows before the fit."""
+    """Warnings about the rows, before the fit."""
     if isinstance(sample.response, Labels):
         warn_of_rare_classes(sample.response.classes, sample.response.codes)
     if sample.weight is not None and options.weight_kind == "frequency":
@@ -593,7 +593,7 @@ class GradientSiftRegressor(RegressorMixin, GradientSift):
         return slopes, self._all_columns(*parts, X, sparse, as_frame)
 
     def _check_std(self) -> None:
-        """Rows of groups are not independent: the refit does not know how far a new group is."""
+        """Refuse standard deviations with groups: those of a new group are not estimated."""
         check_is_fitted(self)
         if self.family != "gaussian":
             raise ValueError(

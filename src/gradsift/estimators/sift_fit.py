@@ -354,7 +354,7 @@ def fit_predictor(
 
 
 def refit_rows(response: Response) -> IntArray:
-    """Rows that the refit learns from: all, or very many drawn with a fixed seed, and one of every
+    """Rows that the refit is fitted to: all, or very many drawn with a fixed seed, and one of every
     class at least.
     """
     n, codes = len(response.values), response.codes

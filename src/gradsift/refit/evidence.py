@@ -427,7 +427,7 @@ def linear_evidence(kernel: DotProduct, rows: RefitRows) -> LinearEvidence:
 
 
 class Hope(NamedTuple):
-    """A fit is given up if its loss is above `least` after `trial` iterations."""
+    """A fit is stopped early if its loss is above `least` after `trial` iterations."""
 
     trial: int
     least: float

@@ -1,7 +1,7 @@
 """Every number that changes what the refit answers, each with its reason.
 
 Numbers that only change time or memory, starting points of searches and tolerances of rounding stay
-next to the code that uses them. What each is worth is in `docs/benchmarks/accuracy.md`.
+next to the code that uses them. The effect of each is in `docs/benchmarks/accuracy.md`.
 """
 
 from __future__ import annotations

@@ -275,7 +275,7 @@ class Sift:
         return fit
 
     def refill(self, fit: SiftFit) -> IntArray | None:
-        """The columns of a new pool; None where the old one will do.
+        """The columns of a new pool; None where the old one suffices.
 
         A new pool is needed if a column outside of it passes its level against the residual of the
         support. Such columns, and those of the supports, are in the new pool. The rest of it are
@@ -437,7 +437,7 @@ class SiftFit:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What the residual follows: univariate groups and products."""
+        """Evidence in the residual of univariate groups and products."""
         if self.known is not None:
             return self.known
         return self.problem.evidence(*self.statistics, self.selected.tolist())

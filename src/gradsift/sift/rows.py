@@ -64,13 +64,13 @@ class Clusters:
 
     @cached_property
     def theta(self) -> Array:
-        """(G,) part of the mean of a cluster that its rows lose."""
+        """(G,) share of the mean of a cluster that is subtracted from its rows."""
         own = 1.0 - self.correlation
         return np.asarray(1.0 - np.sqrt(own / (own + self.size * self.correlation)))
 
     @cached_property
     def constant(self) -> Array:
-        """(n,) what becomes of the constant 1."""
+        """(n,) the constant 1, mapped."""
         return self.spread(1.0 - self.theta)
 
     def spread(self, values: Array) -> Array:
@@ -92,7 +92,7 @@ class Clusters:
         return A - self.spread(self.theta * self.means(A))
 
     def unmapped(self, A: Array) -> Array:
-        """The rows that `mapped` makes A of."""
+        """The inverse of `mapped`."""
         return A + self.spread(self.theta / (1.0 - self.theta) * self.means(A))
 
     def without_constant(self, A: Array) -> Array:
@@ -102,7 +102,7 @@ class Clusters:
         return np.asarray(A - np.multiply.outer(part, self.constant))
 
     def centred(self, A: Array) -> Array:
-        """W A without the constant: what takes the place of rows less their mean."""
+        """W A without the mapped constant, in place of rows less their mean."""
         return self.without_constant(self.mapped(A))
 
     def correlated(self, Y: Array, settings: SiftSettings = DEFAULT) -> Clusters:
