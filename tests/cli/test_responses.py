@@ -77,6 +77,54 @@ def test_a_response_goes_from_the_table_to_predictions_and_a_report(
     assert metric in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def survival_model(tmp_path, monkeypatch, rng):
+    """The table of a fitted model of survival times, and the model."""
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(120, 8)).round(3)
+    columns = survival(rng, X) | {"site": np.repeat(["a", "b"], 60)}
+    write(tmp_path / "t.csv", X, columns, range(120))
+    select = ["select", "t.csv", "--time", "months", "--event", "died", "--cv", "0"]
+    assert run([*select, "--drop", "site", "--out", "out"]) == 0
+    assert run([*select, "--strata", "site", "--out", "by_site"]) == 0
+    return X, columns, load_model(tmp_path / "out" / "model.gradsift").model
+
+
+def predicted(*options):
+    assert run(["predict", "out", "t.csv", "--out", "p.csv", "--force", *options]) == 0
+    with open("p.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_survival_is_predicted_at_times_and_by_its_median(survival_model, capsys):
+    X, columns, model = survival_model
+    rows = predicted("--at", "0.5,1")
+    found = [[float(row[f"survival at {t}"]) for t in ("0.5", "1")] for row in rows]
+    np.testing.assert_allclose(found, model.predict_survival_function(X, [0.5, 1.0]), rtol=1e-5)
+    median = np.array([float(row["median survival time"] or "inf") for row in rows])
+    np.testing.assert_allclose(median, model.predict_median(X), rtol=1e-5)
+    assert np.isinf(median).any()
+    assert np.isfinite(median).any()
+    events = columns["months"][columns["died"] == 1]
+    at = [float(name.split()[-1]) for name in predicted()[0] if name.startswith("survival at")]
+    shares = [np.mean(events <= t + 1e-6) for t in at]
+    np.testing.assert_allclose(shares, [0.25, 0.5, 0.75], atol=1.0 / len(events))
+    capsys.readouterr()
+    predicted("--at", "1e6")
+    assert "--at 1e+06 is after the last event of the fit" in capsys.readouterr().err
+
+
+def test_times_that_cannot_be_predicted_at_are_refused(survival_model, capsys):
+    for model, at, words in [
+        ("out", "1,soon", "--at 1,soon: give times"),
+        ("out", "-1", "--at -1: give times"),
+        ("by_site", "1", "the model has 2 strata"),
+    ]:
+        assert run(["predict", model, "t.csv", "--at", at, "--out", "p.csv"]) != 0
+        assert words in " ".join(capsys.readouterr().err.split())
+    assert run(["predict", "by_site", "t.csv", "--out", "p.csv"]) == 0
+
+
 def outcomes(rng, X):
     noise = 0.3 * rng.normal(size=(len(X), 2))
     return {"mass": X[:, 3] + noise[:, 0], "height": 50.0 * (X[:, 5] ** 2 - X[:, 3] + noise[:, 1])}

@@ -107,6 +107,8 @@ def test_a_time_or_a_stratum_that_there_is_none_of_is_refused(rng):
     for wrong in (2, -1, "b"):
         with pytest.raises(ValueError, match="the model has 2, numbered from 0"):
             model.predict_survival_function(X[:2], [0.5], stratum=wrong)
+        with pytest.raises(ValueError, match="the model has 2, numbered from 0"):
+            model.predict_median(X[:2], stratum=wrong)
     with pytest.raises(ValueError, match="times holds nan"):
         model.predict_cumulative_hazard_function(X[:2], [0.5, np.nan])
 
@@ -135,6 +137,20 @@ def test_survival_curves_fall_from_one_and_are_calibrated(rng):
     np.testing.assert_allclose(S.mean(axis=0), true.mean(axis=0), atol=0.05)
     H = model.predict_cumulative_hazard_function(new, at)
     np.testing.assert_allclose(np.exp(-H), S)
+
+
+def test_the_median_is_where_the_curve_falls_to_one_half(rng):
+    X, time, event, _ = table(rng)
+    strata = np.arange(300) % 2
+    model = GradientSiftSurvival().fit(X, time, event=event, strata=strata)
+    for s in (0, 1):
+        times = np.unique(time[event & (strata == s)])
+        S = model.predict_survival_function(X, times, stratum=s)
+        falls = [times[row <= 0.5][0] if (row <= 0.5).any() else np.inf for row in S]
+        found = model.predict_median(X, stratum=s)
+        np.testing.assert_array_equal(found, falls)
+        assert np.isinf(found).any()
+        assert np.isfinite(found).any()
 
 
 def test_concordance_is_that_of_all_pairs_by_hand(rng):

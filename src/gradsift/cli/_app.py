@@ -149,7 +149,7 @@ def way(asked: Asked) -> Asked:
 
 
 @app.command(cls=UsualOptions)
-@takes("force", "predict_with", "covariates", "offset", *READING)
+@takes("force", "predict_with", "at", "covariates", "offset", *READING)
 def predict(
     model: Model,
     table: Table,

@@ -16,10 +16,12 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from gradsift._run.printable import printable
 from gradsift.answer import Answer, Note, Prediction
+from gradsift.data.missing import to_number
 from gradsift.data.slices import take_rows
 from gradsift.data.source import ArraySource
 from gradsift.estimators.names import names_of_best, variable_names
 from gradsift.estimators.splits import SampleParams
+from gradsift.estimators.survival import GradientSiftSurvival
 from gradsift.estimators.validation import used_columns, warn_if_far
 from gradsift.evaluate import score_model
 from gradsift.exceptions import ExtrapolationWarning
@@ -57,6 +59,8 @@ class Request:
     target_from : Path, optional
     predict_with : str, optional
         What to predict with; None = as the model was saved.
+    at : tuple of str
+        Times of predicted survival probabilities.
     """
 
     model: Path
@@ -66,6 +70,7 @@ class Request:
     offset: str | None = None
     target_from: Path | None = None
     predict_with: str | None = None
+    at: tuple[str, ...] = ()
 
     @contextmanager
     def written_to(self, out: Path, *, force: bool) -> Iterator[Path]:
@@ -111,13 +116,38 @@ class Request:
 
 def predict(request: Request, out: Path, *, force: bool) -> None:
     """Names of the rows, predictions, for labels the probability of every class, and places on the
-    directions.
+    directions; of survival times, probabilities at some times and the median.
     """
     with request.written_to(out, force=force) as file:
         (model, recipe, _), table = request.open()
-        write_rows(file, *sample_rows(model, table, table.X, recipe.response.targets))
+        at = survival_times(model, request.at)
+        write_rows(file, *sample_rows(model, table, table.X, recipe.response.targets, at))
         who = predictor_name(model)
     print(f"{table.X.shape[0]} predictions in {out}, with {who}")
+
+
+def survival_times(model: BaseEstimator, asked: tuple[str, ...]) -> list[float]:
+    """The times that were asked for, refused where the model does not predict survival at them."""
+    if not asked:
+        return []
+    if not isinstance(model, GradientSiftSurvival):
+        raise ValueError("--at is for models of survival times: leave it out.")
+    if (strata := len(model.link_.times)) > 1:
+        raise ValueError(
+            f"--at: the model has {strata} strata, each with a baseline hazard of its own, and a "
+            "new row is in none: use predict_survival_function(X, times, stratum=...) in Python."
+        )
+    read, last = [to_number(text) for text in asked], model.link_.times[0][-1]
+    times = [t for t in read if t is not None and 0.0 <= t < np.inf]
+    if len(times) < len(asked):
+        raise ValueError(f"--at {','.join(asked)}: give times, such as 12,36,60.")
+    if max(times) > last:
+        warnings.warn(
+            f"--at {max(times):g} is after the last event of the fit, at {last:g}: probabilities "
+            "stay as they were then.",
+            stacklevel=2,
+        )
+    return times
 
 
 def report(request: Request, out: Path, *, force: bool) -> None:

@@ -101,6 +101,11 @@ OPTIONS: dict[str, Option] = {
         "Of survival times: rows that agree in this column share a baseline hazard.",
         is_rare=True,
     ),
+    "at": Option(
+        Names,
+        "Of survival times: predict the probability of no event until these times, such as "
+        "12,36,60. Quartiles of the event times of the fit unless given.",
+    ),
     "exposure": Option(str, "The target is a count: the column of times or areas it refers to."),
     "drop": Option(Names, "Columns to leave out; this and other lists may be given several times."),
     "use": Option(

@@ -165,6 +165,22 @@ encoder_, covariates_, has_offset_, findings_, confidence_, answer_
         return np.asarray(np.exp(-hazard))
 
     @documented(
+        "The median survival time: the first event time of the fit by which the probability of no "
+        "event is at most one half.",
+        "median : (n,) array\n    Infinite where that is not reached by the last event of the fit.",
+        stratum=STRATUM,
+    )
+    def predict_median(
+        self,
+        X: TableLike,
+        covariates: TableLike | None = None,
+        offset: ArrayLike | None = None,
+        stratum: int = 0,
+    ) -> Array:
+        baseline = cast(BaselineHazard, self._link)
+        return baseline.median(self._predicted(X, covariates, offset), stratum)
+
+    @documented(
         "Harrell's concordance of the predicted risk.",
         """score : float
             The share of comparable pairs of rows in which the earlier event has the higher risk.

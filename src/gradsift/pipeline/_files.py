@@ -16,6 +16,7 @@ from gradsift._run.printable import printable
 from gradsift.answer import FRAME, Answer
 from gradsift.answer.build import best_selected
 from gradsift.estimators.splits import SampleParams
+from gradsift.estimators.survival import GradientSiftSurvival
 from gradsift.inference.settings import DEFAULT as FINDINGS
 from gradsift.pipeline._folder import Place
 from gradsift.pipeline._model_file import NAME as MODEL
@@ -125,9 +126,11 @@ def sample_rows(
     table: Table | NewTable,
     X: Any,
     targets: Sequence[str],
+    at: Sequence[float] = (),
 ) -> tuple[list[str], Iterable[tuple[Any, ...]]]:
     """Header and rows: the name of each sample, what was observed and is predicted, with the
-    probability of every class, and the place on the directions.
+    probability of every class or of survival (see `survival_columns`), and the place on the
+    directions.
     """
     params = SampleParams(None, table.covariates, table.offset, table.exposure).for_predict
     predicted, y = model.predict(X, **params), table.y
@@ -142,10 +145,31 @@ def sample_rows(
     if is_classifier(model):
         likely = np.asarray(model.predict_proba(X, **params)).T
         digits |= {f"probability of {c}": p for c, p in zip(model.classes_, likely)}
+    elif isinstance(model, GradientSiftSurvival):
+        digits |= survival_columns(model, X, params, at)
     places = np.asarray(model.transform(X)).T
     digits |= {f"direction{i + 1}": place for i, place in enumerate(places)}
     columns |= {name: map(short, values) for name, values in digits.items()}
     return list(columns), zip(*columns.values())
+
+
+def survival_columns(
+    model: GradientSiftSurvival, X: Any, params: dict[str, Any], at: Sequence[float]
+) -> dict[str, Any]:
+    """The predicted probability of no event until some times, the quartiles of the event times of
+    the fit unless given, and the median survival time, where that is reached. Nothing for several
+    strata, because nothing says which of them a new row is in.
+    """
+    if len(model.link_.times) > 1:
+        return {}
+    events = model.link_.times[0]
+    if not at:
+        middle = np.quantile(events, [0.25, 0.5, 0.75], method="closest_observation")
+        at = np.unique(middle).tolist()
+    chance = model.predict_survival_function(X, at, **params).T
+    found = {f"survival at {short(t)}": p for t, p in zip(at, chance, strict=True)}
+    median = model.predict_median(X, **params)
+    return found | {"median survival time": [m if np.isfinite(m) else None for m in median]}
 
 
 def named_columns(what: str, values: Any, targets: Sequence[str]) -> dict[str, Any]:

@@ -60,18 +60,30 @@ class BaselineHazard:
 
     def cumulative_hazard(self, eta: Array, times: Array, stratum: IntArray | int = 0) -> Array:
         """(n, m) cumulative hazards of rows with risk eta (n, 1) at some times (m,)."""
-        strata = np.broadcast_to(stratum, len(eta))
-        if not np.isin(strata, range(len(self.times))).all():
-            raise ValueError(
-                f"stratum={stratum!r}: the model has {len(self.times)}, numbered from 0 in the "
-                "order of their labels."
-            )
+        strata = np.broadcast_to(self.known(stratum), len(eta))
         if np.isnan(times).any():
             raise ValueError("times holds nan: give numbers.")
         base = np.zeros((len(self.times), len(times)))
         for s, (at, H) in enumerate(zip(self.times, self.cumulative, strict=True)):
             base[s] = np.concatenate([[0.0], H])[np.searchsorted(at, times, side="right")]
         return np.asarray(np.exp(eta) * base[strata])
+
+    def median(self, eta: Array, stratum: int = 0) -> Array:
+        """(n,) the first event time of the fit by which half of the rows with risk eta (n, 1) have
+        the event; infinite where fewer have it by the last one.
+        """
+        s = int(self.known(stratum))
+        at = np.searchsorted(self.cumulative[s], np.log(2.0) * np.exp(-eta[:, 0]))
+        return np.asarray(np.append(self.times[s], np.inf)[at])
+
+    def known(self, stratum: IntArray | int) -> IntArray:
+        """The numbers of strata, refused where the model has no such stratum."""
+        if not np.isin(stratum, range(len(self.times))).all():
+            raise ValueError(
+                f"stratum={stratum!r}: the model has {len(self.times)}, numbered from 0 in the "
+                "order of their labels."
+            )
+        return np.asarray(stratum)
 
 
 @dataclass(frozen=True, eq=False)
