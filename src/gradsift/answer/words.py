@@ -417,7 +417,7 @@ def size_meaning(a: AnswerData) -> str:
     )
     more += ["of a pair, for its first variable"] * any(bool(f.partner) for f in a.findings)
     what += f" ({'; '.join(more)})" if more else ""
-    how = "the others as they are" if a.adjusted else "each variable alone"
+    how = "the others unchanged" if a.adjusted else "each variable alone"
     what += " (1 = average hazard)" if a.scale == "hazard" else ""
     left_out = ""
     if a.outcomes:
