@@ -69,16 +69,19 @@ def write_bed(folder):
     return path
 
 
-def write_pgen(folder, X=X, names=NAMES, samples=None, **columns):
-    """A PLINK 2 file of dosages; columns of the .psam file beside the names of the samples."""
+def write_pgen(folder, X=X, names=NAMES, samples=None, dosage_present=True, **columns):
+    """A PLINK 2 file of dosages, or of hard calls; further columns of its .psam file."""
     pgenlib = pytest.importorskip("pgenlib")
     path = folder / "x.pgen"
     with pgenlib.PgenWriter(
         bytes(path), len(X), variant_ct=X.shape[1], nonref_flags=False,
-        hardcall_phase_present=False, dosage_present=True,
+        hardcall_phase_present=False, dosage_present=dosage_present,
     ) as file:  # fmt: skip
-        for column in X.T:
-            file.append_dosages(np.nan_to_num(column, nan=-9.0).astype(np.float32))
+        for column in np.nan_to_num(X.T, nan=-9.0):
+            if dosage_present:
+                file.append_dosages(column.astype(np.float32))
+            else:
+                file.append_biallelic(column.astype(np.int8))
     samples = [f"s{i}" for i in range(len(X))] if samples is None else samples
     lines = [
         "\t".join(["#IID", *columns]),

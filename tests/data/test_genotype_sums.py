@@ -1,12 +1,15 @@
-"""Sums by genotype from packed bytes: the same statistics as from numbers read one by one."""
+"""Sums by genotype from stored calls: the same statistics as from numbers read one by one."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from stored_tables import write_pgen
 
 from gradsift.data import ScaledSource, checked, measure_scaling, open_source, take_rows
-from gradsift.data.formats.bed import TOGETHER, packed_sums
+from gradsift.data.formats.bed import packed_sums
+from gradsift.data.formats.pgen import RECORD_BLOCK
+from gradsift.data.plink_samples import PART, TOGETHER
 from gradsift.data.source import ColumnsSource, NamedSource
 from gradsift.exceptions import ImputedWarning
 from gradsift.protocols import Source
@@ -28,13 +31,23 @@ def genotypes():
     return calls
 
 
-@pytest.fixture(scope="module")
-def source(genotypes, tmp_path_factory):
+def write_bed(folder, X):
     from bed_reader import to_bed
 
-    path = tmp_path_factory.mktemp("bed") / "calls.bed"
-    to_bed(path, genotypes)
-    return open_source(path)
+    to_bed(folder / "calls.bed", X)
+    return folder / "calls.bed"
+
+
+def write_calls(folder, X):
+    return write_pgen(folder, X, [f"g{k}" for k in range(X.shape[1])], dosage_present=False)
+
+
+WRITE = {"bed": write_bed, "pgen": write_calls}
+
+
+@pytest.fixture(scope="module", params=WRITE)
+def source(request, genotypes, tmp_path_factory):
+    return open_source(WRITE[request.param](tmp_path_factory.mktemp("calls"), genotypes))
 
 
 class Slow(Source):
@@ -79,6 +92,38 @@ def test_sums_of_packed_calls_of_any_length(n, called):
     assert np.abs(found - wanted).max() <= 1e-5 * np.abs(D).sum(axis=0).max()
     some = packed_sums(D, packed[TOGETHER:])  # another part of the same table
     assert np.array_equal(some, found[:, TOGETHER:])
+
+
+@pytest.mark.parametrize("called", [True, False])
+def test_hard_calls_of_plink_2_in_parts(called, tmp_path):
+    """More samples and variants than are unpacked at a time; parts have the bits of the whole."""
+    rng = np.random.default_rng(6)
+    n, p = PART + 1, 3 * TOGETHER + 5
+    calls = rng.binomial(2, 0.3, (n, p)).astype(float)
+    if not called:
+        calls[rng.random((n, p)) < 0.01] = np.nan
+    D = np.column_stack([np.ones(n), rng.normal(size=n)])
+    source = open_source(write_calls(tmp_path, calls))
+    ((_, found),) = source.genotype_sums(D)
+    wanted = np.stack([(calls == copies).T @ D for copies in range(3)])
+    assert np.array_equal(found[:, :, 0], wanted[:, :, 0])
+    assert np.abs(found - wanted).max() < 1e-5 * np.abs(D).sum(axis=0).max()
+    where = slice(TOGETHER, 2 * TOGETHER)
+    assert np.array_equal(next(source.genotype_sums(D, where))[1], found[:, where])
+
+
+def test_files_with_a_dosage_are_read_as_dosages(tmp_path):
+    p = RECORD_BLOCK + 3  # types of records in two places of the header
+    X = np.ones((4, p))
+    names = [f"g{k}" for k in range(p)]
+    D = np.ones((4, 1))
+    path = write_pgen(tmp_path, X, names)
+    assert open_source(path).genotype_sums(D) is not None  # room for dosages, none there
+    for place in (5, p - 1):
+        X[1, place] = 0.4
+        path = write_pgen(tmp_path, X, names)
+        assert open_source(path).genotype_sums(D) is None
+        X[1, place] = 1.0
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -12,18 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsift._run.passes import count_columns, pieces
-from gradsift._run.threads import map_blocks
-from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_psam
+from gradsift.data.plink_samples import (
+    TOGETHER,
+    GenotypeFile,
+    SampleFile,
+    each_piece,
+    read_psam,
+    sums_by_genotype,
+)
 from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant
-from gradsift.protocols import Array, IntArray
+from gradsift.protocols import Array, GenotypeSums, IntArray
 
 HEADER = 3
 PACKED_BYTES, LEAST_TOGETHER = 8 << 20, 1_024
 """Bytes of packed variants read at a time, and variants at least."""
-PART_BYTES, TOGETHER = 500, 128
-"""Bytes of a variant, and variants, that are unpacked at a time (1 MB in single precision)."""
 CODES = (np.arange(256)[:, None] >> 2 * np.arange(4)) & 3
 """(256, 4) of the four samples of a byte; 3, 2 and 0 are 0, 1 and 2 copies of allele 1, 1 no call.
 """
@@ -57,19 +60,14 @@ class BedSource(GenotypeFile):
         packed = self.packed(where)
         return COPIES.take(packed, axis=0).reshape(len(packed), -1)[:, : self.shape[0]].T
 
-    def genotype_sums(self, D: Array, which: slice | None = None) -> Iterator[tuple[slice, Array]]:
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums:
         """Sums by genotype from the packed bytes, a few variants at a time."""
         n, p = self.shape
         each = (n + 3) // 4
         width = max(LEAST_TOGETHER, PACKED_BYTES // max(1, each) // TOGETHER * TOGETHER)
         D = np.vstack([D, np.zeros((4 * each - n, D.shape[1]))])
-
-        def of(where: slice) -> tuple[slice, Array]:
-            return where, packed_sums(D, self.packed(where))
-
-        for where, found in map_blocks(of, pieces(slice(0, p) if which is None else which, width)):
-            count_columns(where.stop - where.start)
-            yield where, found
+        which = slice(0, p) if which is None else which
+        return each_piece(which, width, lambda where: packed_sums(D, self.packed(where)))
 
     def names(self, index: IntArray | None = None) -> list[str]:
         """Variant identifiers, second column of the .bim file."""
@@ -89,32 +87,22 @@ def packed_sums(D: Array, packed: NDArray[np.uint8]) -> Array:
     """Sums of D (4 b, m) over the samples with 0, 1 and 2 copies, (3, w, m), of packed variants
     (w, b).
 
-    Sums over the samples of `PART_BYTES` are in single precision, sums of these in double: the
-    error is below 1e-5 of the sum of absolute values, and none for counts. Where all samples are
-    called, the sum over those without a copy is what is left of the sum over all.
-
     Examples
     --------
     >>> packed = np.array([[0b11_01_10_00]], dtype=np.uint8)  # 2 copies, 1, missing, 0
     >>> packed_sums(np.array([[1.0], [10.0], [100.0], [1000.0]]), packed).ravel().tolist()
     [1000.0, 10.0, 1.0]
     """
-    w, b = packed.shape
-    out = np.zeros((3, w, D.shape[1]))
-    for start in range(0, b, PART_BYTES):
-        of_part = D[4 * start : 4 * (start + PART_BYTES)]
-        single = of_part.astype(np.float32)
-        for first in range(0, w, TOGETHER):
-            some = packed[first : first + TOGETHER, start : start + PART_BYTES]
-            called = not (some & ~(some >> 1) & 0b01_01_01_01).any()
-            found = [
-                HAS_COPIES[k].take(some, axis=0).reshape(len(some), -1) @ single
-                for k in range(1 if called else 0, 3)
-            ]
-            if called:
-                found.insert(0, of_part.sum(axis=0) - found[0] - found[1])
-            out[:, first : first + TOGETHER] += found
-    return out
+    return sums_by_genotype(D, packed, has_copies, all_called)
+
+
+def has_copies(packed: NDArray[np.uint8], copies: int) -> NDArray[np.float32]:
+    """Which samples (w, 4 b) of packed variants (w, b) have so many copies, 1 or 0."""
+    return HAS_COPIES[copies].take(packed, axis=0).reshape(len(packed), -1)
+
+
+def all_called(packed: NDArray[np.uint8]) -> bool:
+    return not (packed & ~(packed >> 1) & 0b01_01_01_01).any()
 
 
 def open(X: Any) -> BedSource:

@@ -5,19 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsift._run.extras import require
-from gradsift.data.plink_samples import GenotypeFile, SampleFile, read_psam
+from gradsift.data.plink_samples import (
+    TOGETHER,
+    GenotypeFile,
+    SampleFile,
+    each_piece,
+    read_psam,
+    sums_by_genotype,
+)
 from gradsift.data.read_errors import reading
 from gradsift.data.source import Variant, positions
-from gradsift.protocols import Array, IntArray
+from gradsift.protocols import Array, GenotypeSums, IntArray
 
-NO_CALL = -9.0
+NO_CALL = -9
+VARIANTS = 1 << 14
+"""Variants whose calls are read with the file opened once."""
+FIXED_CALLS, VARIABLE = (1, 2), 16
+"""Storage modes of files of hard calls alone, and of records of any length."""
+RECORD_BLOCK = 1 << 16
+"""Records whose types stand together in the header."""
+DOSAGE_BITS = 0x60
+"""Bits of the type of a record that holds dosages."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +43,9 @@ class PgenSource(GenotypeFile):
 
     The names of the variants stay in the .pvar file until somebody asks for them.
     """
+
+    hard_calls: bool
+    """Whether no variant has dosages."""
 
     def read(self, where: slice | IntArray) -> Array:
         index = positions(where) if isinstance(where, slice) else where
@@ -36,6 +56,25 @@ class PgenSource(GenotypeFile):
             else:
                 file.read_dosages_list(index.astype(np.uint32), out)
         return as_dosages(out)
+
+    def genotype_sums(self, D: Array, which: slice | None = None) -> GenotypeSums | None:
+        """Sums by genotype from hard calls; None where a variant has dosages."""
+        if not self.hard_calls:
+            return None
+        which = slice(0, self.shape[1]) if which is None else which
+        return each_piece(which, VARIANTS, partial(self.call_sums, D))
+
+    def call_sums(self, D: Array, where: slice) -> Array:
+        """Sums by genotype (3, w, m) of some variants, the file opened once."""
+        out = np.empty((3, where.stop - where.start, D.shape[1]))
+        room = np.empty((TOGETHER, self.shape[0]), dtype=np.int8)
+        with reading(self.path, "PLINK 2 genotypes"), opened(self.path) as file:
+            for first in range(where.start, where.stop, TOGETHER):
+                calls = room[: where.stop - first]
+                file.read_range(first, first + len(calls), calls)
+                at = first - where.start
+                out[:, at : at + len(calls)] = sums_by_genotype(D, calls, has_copies, all_called)
+        return out
 
     def names(self, index: IntArray | None = None) -> list[str]:
         """Variant identifiers of the .pvar file."""
@@ -57,6 +96,39 @@ def as_dosages(values: Array) -> Array:
     out = values.T.astype(np.float64)
     out[out == NO_CALL] = np.nan
     return out
+
+
+def has_copies(calls: NDArray[np.int8], copies: int) -> NDArray[np.float32]:
+    """Which calls are so many copies, 1 or 0."""
+    return (calls == copies).astype(np.float32)
+
+
+def all_called(calls: NDArray[np.int8]) -> bool:
+    return bool((calls != NO_CALL).all())
+
+
+def only_hard_calls(path: Path) -> bool:
+    """Whether no variant of a file has dosages, by the types of the records in its header; False
+    where they stand elsewhere.
+    """
+    with path.open("rb") as file:
+        head = file.read(12)
+        if head[2] != VARIABLE:
+            return head[2] in FIXED_CALLS
+        p, layout = int.from_bytes(head[3:7], "little"), head[11]
+        if layout & 8:
+            return False
+        if not layout & 4:  # types of four bits have none for dosages
+            return True
+        file.seek(8 * -(-p // RECORD_BLOCK), os.SEEK_CUR)
+        for first in range(0, p, RECORD_BLOCK):
+            count = min(RECORD_BLOCK, p - first)
+            if (np.frombuffer(file.read(count), np.uint8) & DOSAGE_BITS).any():
+                return False
+            lengths, alleles = 1 + (layout & 3), layout >> 4 & 3
+            flags = (count + 7) // 8 if layout >> 6 == 3 else 0
+            file.seek(count * (lengths + alleles) + flags, os.SEEK_CUR)
+    return True
 
 
 def open(X: Any) -> PgenSource:
@@ -81,7 +153,7 @@ def open(X: Any) -> PgenSource:
             f"{path.name} holds {p:,} variants of {n:,} samples, but the files next to it list "
             f"{listed:,} variants of {n_samples:,} samples: one of them belongs to another."
         )
-    return PgenSource(path, (n, p))
+    return PgenSource(path, (n, p), only_hard_calls(path))
 
 
 def sister_file(path: Path, *suffixes: str) -> Path:
