@@ -23,7 +23,7 @@ y = 1.5 * X[:, 0] + X[:, 20] ** 2 + 0.35 * X[:, 40] + rng.normal(size=160)
 halves = stability(GradientSiftRegressor(interactions=False), X, y, n_subsamples=20, random_state=0)
 for name, columns in (("column 0", [0]), ("its copy, 1", [1]), ("0 or 1", [0, 1]),
                       ("column 20", [20]), ("column 40, weak", [40])):  # fmt: skip
-    again = halves.frequency_of_any(np.array(columns))
+    again = np.mean([np.isin(columns, chosen).any() for chosen in halves.selections])
     print(f"{name:16s} {again:.0%} of the halves")
 
 # %%

@@ -7,6 +7,7 @@ import pytest
 
 from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.data import convert, open_source, read_target
+from gradsift.data.read_options import ReadOptions
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 37)).astype(np.float32)
@@ -86,6 +87,20 @@ def test_failures_say_where_and_leave_nothing(tmp_path, out):
     assert out.read_text() == "precious"
     with pytest.raises(ValueError, match=r"ending in \.zarr or \.parquet"):
         convert(bad, tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "line", "cell"),
+    [
+        ("a;b\n1,5;1.5\n2,5;2.5\n3,5;3.0\n", ReadOptions(decimal=","), 2, "1.5"),
+        ("id,s,t\na,1,x\nb,2,3\n", ReadOptions(transpose=True), 2, "x"),
+    ],
+)
+def test_a_cell_of_text_is_named_as_the_table_is_read(tmp_path, out, table, options, line, cell):
+    """With its decimal mark, and its variables in rows."""
+    (tmp_path / "t.csv").write_text(table)
+    with pytest.raises(ValueError, match=rf"line {line}: column '.' holds text \('{cell}'\)"):
+        convert(tmp_path / "t.csv", out, options=options)
 
 
 @pytest.mark.parametrize(("encoding", "notes"), [("utf-8", 0), ("utf-16", 1), ("latin-1", 1)])

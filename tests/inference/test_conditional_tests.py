@@ -131,6 +131,23 @@ def test_a_background_known_by_random_vectors_is_the_same(rng):
         )
 
 
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("kind", [GradientSiftRegressor, GradientSiftClassifier])
+def test_tables_of_few_columns_have_no_background(rng, p, kind):
+    """The columns of the design are all there are, so that nothing is left of the relationship."""
+    X = rng.normal(size=(40, p))
+    y = X[:, 0] if kind is GradientSiftRegressor else X[:, 0] > 0
+    model = kind(false_discovery_rate=0.1).fit(X, y)
+    assert model.get_support()[0]
+    K = exactly(X @ X.T).without(X)
+    assert white_rows(rng.normal(size=40), np.ones((40, 1)) / np.sqrt(40), K).share == 0
+
+
+def test_nothing_is_found_in_a_residual_of_zeros(rng):
+    residual = residual_of(np.zeros(30), rng.normal(size=(30, 2)), np.ones(30), 0.0, None)
+    assert univariate_tests(residual, rng.normal(size=(10, 30)), SiftSettings()) == [0.0] * 3
+
+
 def test_many_weak_effects_show_above_600_rows(rng):
     n, p = 700, 400
     X = rng.normal(size=(n, 20)) @ rng.normal(size=(20, p)) + rng.normal(size=(n, p))

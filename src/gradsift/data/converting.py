@@ -20,7 +20,7 @@ from gradsift.data.formats.zarr import COMPLETE, IDS, NAMES, TARGET
 from gradsift.data.missing import to_number
 from gradsift.data.read_options import PLAIN, ReadOptions
 from gradsift.data.source import windows
-from gradsift.data.text import check_names
+from gradsift.data.text import TextTable, check_names
 from gradsift.protocols import Array, IntArray
 
 CHUNK_BYTES = 16 << 20
@@ -103,9 +103,9 @@ def convert(
         (folder / "numbers").open("wb") as scratch,
     ):
         table, cells, notes = read_table(csv, options, scratch=scratch)
-        if id is None and not options.transpose and names_rows(cells, table.row_names):
+        if id is None and not options.transpose and names_rows(table, cells):
             id = cells.header[0] if cells.header[0] not in (target, *drop) else None
-        found = columns_of(cells, table.name, target, drop, id)
+        found = columns_of(table, cells, target, drop, id)
         if options.transpose:
             found = replace(found, ids=table.header[1:])
         result = folder / f"result{destination.suffix}"
@@ -146,10 +146,10 @@ class Columns:
 
 
 def columns_of(
-    cells: Cells, file: str, target: str | None, drop: Sequence[str], id: str | None
+    table: TextTable, cells: Cells, target: str | None, drop: Sequence[str], id: str | None
 ) -> Columns:
     """The columns of a text table by their roles; refused where a variable holds text."""
-    header, texts = cells.header, cells.texts
+    header, texts, file = cells.header, cells.texts, table.name
     check_names(header)
     asked = [*drop, *(name for name in (target, id) if name is not None)]
     if absent := [name for name in asked if name not in header]:
@@ -162,7 +162,7 @@ def columns_of(
 
     aside = {target, id, *drop}
     if odd := [k for k in texts if header[k] not in aside]:
-        raise holds_text(cells, odd[0], file)
+        raise holds_text(table, cells, odd[0])
     kept = [k for k in numbered if header[k] not in aside]
     if not kept:
         raise ValueError(f"{file!r}: no column is left.")
@@ -177,14 +177,16 @@ def columns_of(
     )
 
 
-def names_rows(cells: Cells, unnamed: bool) -> bool:
+def names_rows(table: TextTable, cells: Cells) -> bool:
     """Whether the first column names the rows: by texts with letters that differ, or, where it has
     no name itself, by numbers that count them.
     """
     if 0 not in cells.texts:
-        return unnamed and counts_rows(cells.numbers[:, 0])
+        return table.row_names and counts_rows(cells.numbers[:, 0])
     first = cells.texts[0].tolist()
-    named = all(v and to_number(v) is None and any(map(str.isalpha, v)) for v in first)
+    named = all(
+        v and to_number(v, table.options) is None and any(map(str.isalpha, v)) for v in first
+    )
     return named and len(set(first)) == len(first)
 
 
@@ -193,14 +195,14 @@ def counts_rows(values: Array) -> bool:
     return bool(len(values) and values[0] in (0, 1) and (np.diff(values) == 1).all())
 
 
-def holds_text(cells: Cells, k: int, file: str) -> ValueError:
+def holds_text(table: TextTable, cells: Cells, k: int) -> ValueError:
     """A column that is no variable, with its first cell that is no number."""
-    column = cells.texts[k].tolist()
-    row = next(i for i, v in enumerate(column) if v is not None and to_number(v) is None)
-    line = cells.lines[row if len(cells.lines) == len(column) else k]
+    column, options = cells.texts[k].tolist(), table.options
+    row = next(i for i, v in enumerate(column) if to_number(v, options) is None)
+    line = cells.lines[k if options.transpose else row]
     return ValueError(
-        f"{file!r}, line {line}: column {cells.header[k]!r} holds text ({column[row]!r}). Name "
-        "texts that mean missing (na), leave the column out (drop), or say that it names the "
+        f"{table.name!r}, line {line}: column {cells.header[k]!r} holds text ({column[row]!r}). "
+        "Name texts that mean missing (na), leave the column out (drop), or say that it names the "
         "rows (id)."
     )
 

@@ -46,6 +46,8 @@ from gradsift.sift.settings import SiftSettings
 
 LEAST_P = 1e-300
 """Rounding: p-values of F tests are no smaller, so that their logarithm stays finite."""
+ROUNDING = 1e-10
+"""Rounding: parts of a relationship that are smaller, in that of the largest, are not there."""
 
 # ---------------------------------------------------------------------------- the random effect
 
@@ -70,8 +72,10 @@ class Relationship:
 
     def without(self, C: Array) -> Relationship:
         """K less C C', for columns C (n, k)."""
-        products = self.products - C @ (C.T @ self.probe)
-        return replace(self, products=products, trace=self.trace - float(np.square(C).sum()))
+        trace = self.trace - float(np.square(C).sum())
+        if trace < ROUNDING * self.trace:  # no other column is left
+            return replace(self, products=np.zeros_like(self.products), trace=0.0)
+        return replace(self, products=self.products - C @ (C.T @ self.probe), trace=trace)
 
     def scaled(self, rows: Array) -> Relationship:
         """K with its rows and columns multiplied by numbers (n,)."""
@@ -84,7 +88,7 @@ class Relationship:
         """L (n, m) and c of K ~ L L' + c I; c = 0 where the vectors are the identity."""
         # of near-copies, K less the columns in the design is indefinite by rounding
         values, vectors = np.linalg.eigh(self.probe.T @ self.products)
-        kept = values > 1e-10 * max(float(values[-1]), 1e-300)
+        kept = values > ROUNDING * values.max(initial=1e-300)
         L = self.products @ (vectors[:, kept] / np.sqrt(values[kept]))
         return L, max(self.trace - float(np.square(L).sum()), 0.0) / len(L)
 
@@ -185,7 +189,7 @@ def principal_axes(D: Array, K: Relationship) -> tuple[Array, Array, float]:
     L, rest = K.factor()
     L = L - D @ (D.T @ L)
     values, vectors = np.linalg.eigh(L.T @ L)
-    kept = values > 1e-10 * max(float(values[-1]), 1e-300)
+    kept = values > ROUNDING * values.max(initial=1e-300)
     axes = L @ (vectors[:, kept] / np.sqrt(values[kept]))
     return axes, values[kept] + rest, rest
 
@@ -315,7 +319,7 @@ def f_test(residual: Residual, A: Array, B: Array, R: Array) -> float:
     """
     m = B.shape[1]
     df = residual.df - m
-    if m < 1 or df < 2:
+    if m < 1 or df < 2 or not R.any():
         return 0.0
     along = float(np.square(B.T @ R).sum())
     size = float(residual.r @ residual.r)
