@@ -213,6 +213,15 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
         read_frame(path)
 
 
+def test_whole_numbers_name_columns_of_a_sheet_as_of_a_text_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("python_calamine")
+    spectra = pd.DataFrame({1100: [0.1, 0.2], 1102.5: [0.3, 0.4], "fat": [1.0, 2.0]})
+    spectra.to_excel(tmp_path / "t.xlsx", index=False)
+    spectra.to_csv(tmp_path / "t.csv", index=False)
+    assert read_frame(tmp_path / "t.xlsx").order == read_frame(tmp_path / "t.csv").order
+
+
 @pytest.mark.parametrize("name", ["t.npz", "t.xlsx"])
 def test_archives_are_asked_how_much_they_hold(tmp_path, monkeypatch, name):
     path = tmp_path / name

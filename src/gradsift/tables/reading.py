@@ -259,7 +259,7 @@ def _header_row(rows: Sequence[Sequence[Any]], wanted: Collection[str]) -> int |
     """The first rows that name a column that is wanted."""
     names = {str(name) for name in wanted}
     for k, row in enumerate(rows[:HEADER_ROWS]):
-        if names & {one_line(str(cell)) for cell in row if cell is not None}:
+        if names & {_cell_name(cell) for cell in row if cell is not None}:
             return k
     return None
 
@@ -297,17 +297,26 @@ def _sheet_column(cells: Sequence[Any], options: ReadOptions) -> Any:
     there = [cell for cell in cells if cell is not None]
     if there and all(isinstance(cell, date) for cell in there):
         return np.array([np.datetime64("NaT") if c is None else c for c in cells], "datetime64[s]")
-    whole = [
-        int(c) if isinstance(c, float) and c.is_integer() and abs(c) < 1e15 else c for c in cells
-    ]
-    return to_column(whole, options)
+    return to_column([_whole(cell) for cell in cells], options)
+
+
+def _whole(cell: object) -> object:
+    """A cell; workbooks hold whole numbers as floats, which are made integers."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return int(cell)
+    return cell
+
+
+def _cell_name(cell: object) -> str:
+    """The name that a cell of the header gives: 1450, not 1450.0, as in a text file."""
+    return one_line(str(_whole(cell)))
 
 
 def _named_columns(columns: Sequence[Sequence[Any]]) -> dict[str, Any]:
     """Name -> column with its name on top; columns with neither name nor cells are left out."""
     kept, titles = [], []
     for k, column in enumerate(columns):
-        title = "" if column[0] is None else one_line(str(column[0]))
+        title = "" if column[0] is None else _cell_name(column[0])
         if title or any(cell is not None for cell in column[1:]):
             titles.append(title or (ROW_NAMES if k == 0 else f"column {k + 1}"))
             kept.append(column)
