@@ -20,8 +20,8 @@ PACKAGE = Path(gradsift.__file__).parent
 # 0; Any 300; own classes 4; parameters 12 (GradientSift*, SparseGradient*) and 14 (*CV); numbers
 # that change answers 120.
 WALKS = {
-    # tables are encoded, and responses of five kinds are checked, by each fit; a search that makes
-    # several moves at once enters six functions more than one of single moves did
+    # tables are encoded, responses of five kinds are checked, and the columns behind the selected
+    # ones are put in order, by each fit
     "fit": Walk(files=46, functions=445, switches=243, depth=20),
     # with its answer, which fit(inference=True) keeps since it replaced the report
     "fit(inference=True)": Walk(files=55, functions=571, switches=290, depth=20),

@@ -223,7 +223,9 @@ class GroupIndex:
         """Source columns of a group."""
         if group < self.first_joint:
             return (int(self.columns[group % len(self.columns)]),)
-        return (*self.joint, *self.products)[group - self.first_joint]
+        if group < self.first_product:
+            return self.joint[group - self.first_joint]
+        return self.products[group - self.first_product]
 
     def number(self, part: int, parents: tuple[int, ...]) -> int | None:
         """The number of the group of a kind and its columns; None where there is none."""
