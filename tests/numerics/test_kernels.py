@@ -108,6 +108,6 @@ def test_unresolved_scale_is_refused():
 def test_as_kernel_takes_what_it_says():
     assert as_kernel(square := lambda products: products.inner**2) is square
     assert as_kernel(g := Gaussian(2.0)) is g
-    for wrong in ("rbf", 3, np.eye(3)):
+    for wrong in ("rbf", 3, np.eye(3), Gaussian):
         with pytest.raises(ValueError, match=r"is not a kernel. Use one of \['affine'"):
             as_kernel(wrong)

@@ -247,7 +247,7 @@ def as_kernel(kernel: object) -> Kernel:
         return as_kernel(kernel.kernel)
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]
-    if callable(kernel):
+    if callable(kernel) and not isinstance(kernel, type):
         return kernel
     raise ValueError(
         f"kernel={kernel!r} is not a kernel. Use one of {sorted(KERNELS)}, Gaussian(scale=...), or "
