@@ -6,6 +6,7 @@
     python benchmarks/scale/measure.py plink FOLDER         genotypes: a pass, a select, and plink2 --glm (Debian)
     python benchmarks/scale/measure.py rows                 100,000 x 50, beside a random forest
     python benchmarks/scale/measure.py sparse               2,000 x 500,000 scipy.sparse
+    python benchmarks/scale/measure.py cells                20,000 x 2,000 scipy.sparse, 8 % not zero
     python benchmarks/scale/measure.py million [p]          1,000,000 x p (20), both families
 
 p is 1,000,000 (10,000,000 variants) unless given. Memory is resident memory above the interpreter's,
@@ -21,6 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -35,7 +37,7 @@ from gradsift import (
     gradient_path,
 )
 from gradsift._run.memory import resident_memory
-from gradsift.data import open_source
+from gradsift.data import ScaledSource, measure_scaling, open_source
 from gradsift.sift.features import Columns
 from gradsift.sift.rows import make_rows
 
@@ -223,6 +225,31 @@ def sparse_table(n: int = 2_000, p: int = 500_000) -> None:
     print(f"planted [0, 1, 2], selected {model.get_support(indices=True).tolist()}")
 
 
+def cells(n: int = 20_000, p: int = 2_000, donors: int = 40) -> None:
+    """Counts of cells on a log scale: a fit, and a pass of statistics of cells of some donors."""
+    rng = np.random.default_rng(0)
+    S = sparse.random(
+        n, p, density=0.08, format="csc", dtype=np.float32, random_state=0,
+        data_rvs=lambda size: np.log1p(rng.geometric(0.4, size)).astype(np.float32),
+    )  # fmt: skip
+    rows = make_rows(n, None, rng.integers(0, donors, n))
+    assert rows.clusters is not None
+    noise = rng.normal(size=(n, 1)) + rows.clusters.spread(rng.normal(size=donors))[:, None]
+    rows = replace(rows, clusters=rows.clusters.correlated(noise))
+    table = open_source(S)
+    table = ScaledSource(table, measure_scaling(table, np.full(n, 1.0 / n)))
+    start = time.process_time()
+    Columns(table, rows).statistics(rows.centred(noise))
+    print(f"a pass with {donors} donors: {time.process_time() - start:.1f} s of processor time")
+    genes = S[:, :3].toarray().astype(float)
+    y = genes[:, 0] - 1.5 * (genes[:, 1] > 0.9) + 0.5 * genes[:, 2] ** 2 + rng.normal(size=n)
+    size, start = S.data.nbytes + S.indices.nbytes + S.indptr.nbytes, time.process_time()
+    model, _, memory = measured(lambda: GradientSiftRegressor().fit(S, y))
+    seconds, times = time.process_time() - start, memory / size
+    print(f"a fit: {seconds:.1f} s, {memory / 1e6:.0f} MB = {times:.1f} times the matrix")
+    print(f"planted [0, 1, 2], selected {model.get_support(indices=True).tolist()}")
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["disk" | "path" | "genotypes" | "plink" as what, folder, *size]:
@@ -234,6 +261,8 @@ if __name__ == "__main__":
             rows()
         case ["sparse"]:
             sparse_table()
+        case ["cells"]:
+            cells()
         case ["million", *size]:
             million(*map(int, size))
         case _:

@@ -211,6 +211,9 @@ N_BINS = 128
 error).
 """
 
+EQUAL_ROWS = 2_000
+"""Rounding: rows of one value from which a column of clustered rows is taken as sparse."""
+
 EDGE = 4.0
 """Rounding: standard deviations up to which points take the place of values (`grid_scores`)."""
 GRID = np.linspace(-EDGE, EDGE, 192)
@@ -411,9 +414,45 @@ def univariate_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = D
 
 
 def exact_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:
-    """Z R of clipped columns X: (width, features, q)."""
-    U = univariate_features(X, rows, settings).reshape(-1, X.shape[0]) @ R
-    return U.reshape(X.shape[1], settings.n_features, R.shape[1])
+    """Z R of clipped columns X: (width, features, q). Rows in clusters are too many to make
+    features of those that are zero in a sparse table.
+    """
+    n, width = X.shape
+    U = np.empty((width, settings.n_features, R.shape[1]))
+    common = np.median(X[:: max(1, n // N_BINS)], axis=0)  # where most rows have one value, that
+    equal = np.count_nonzero(common == X, axis=0)
+    few = (equal >= max(EQUAL_ROWS, n // 2)) & (rows.clusters is not None)
+    if few.any():
+        U[few] = sparse_scores(X[:, few], common[few], R, rows, settings)
+    if not few.all():
+        rest = ~few if few.any() else slice(None)
+        Z = univariate_features(X[:, rest], rows, settings).reshape(-1, n)
+        U[rest] = (Z @ R).reshape(-1, *U.shape[1:])
+    return U
+
+
+def sparse_scores(
+    X: Array, common: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT
+) -> Array:
+    """The same of columns with one value `common` (width,) in most rows, from the other rows: a
+    feature is a constant, which centring removes, and what these rows differ from it by.
+    """
+    clusters = rows.clusters
+    assert clusters is not None
+    X, sign = oriented(X, rows)
+    centres = knots(X, rows, settings)
+    V = rows.column_root * R
+    sums = clusters.sums(V.T)
+    cov, U = [], []
+    for x, value, places in zip(X.T, common * sign, centres.T, strict=True):
+        at = np.flatnonzero(x != value)
+        P = antiderivatives(np.append(x[at], value)[:, None], places[:, None], settings)[0]
+        among, along = clusters.products(P[:, :-1] - P[:, -1:], at, V, sums)
+        cov.append(among / rows.total)
+        U.append(along)
+    out = whitener(np.stack(cov), settings) @ np.stack(U)
+    out[:, 0] *= sign[:, None]
+    return np.asarray(out)
 
 
 def binned_scores(X: Array, R: Array, rows: Rows, settings: SiftSettings = DEFAULT) -> Array:

@@ -105,6 +105,36 @@ class Clusters:
         """W A without the mapped constant, in place of rows less their mean."""
         return self.without_constant(self.mapped(A))
 
+    def products(self, S: Array, at: IntArray, V: Array, sums: Array) -> tuple[Array, Array]:
+        """Inner products of `centred` A (m, n), from its values S (m, k) at the rows `at`; it is
+        zero at others.
+
+        Parameters
+        ----------
+        S : (m, k) array
+        at : (k,) int array
+            Increasing.
+        V : (n, q) array
+        sums : (q, G) array
+            Of V over the rows of each cluster.
+
+        Returns
+        -------
+        (m, m), (m, q) array
+            Of the centred rows with each other, by weight, and with V.
+        """
+        weighted = S * self.weight[at]
+        ends = np.searchsorted(at, np.append(self.first, len(self.weight)))
+        padded = np.pad(weighted, ((0, 0), (0, 1)))
+        in_cluster = np.add.reduceat(padded, ends[:-1], axis=1)
+        in_cluster[:, ends[:-1] == ends[1:]] = 0.0
+        rest = 1.0 - self.theta
+        part = in_cluster @ rest**2 / float((self.size * rest) @ rest)
+        less = self.theta / self.size * in_cluster + np.multiply.outer(part, rest)
+        cross = in_cluster @ less.T
+        among = weighted @ S.T - cross - cross.T + (less * self.size) @ less.T
+        return among, S @ V[at] - less @ sums.T
+
     def correlated(self, Y: Array, settings: SiftSettings = DEFAULT) -> Clusters:
         """The same clusters with the correlation of noise Y (n, q)."""
         found = within_correlation(Y.T, self)
