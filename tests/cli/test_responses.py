@@ -77,6 +77,24 @@ def test_a_response_goes_from_the_table_to_predictions_and_a_report(
     assert metric in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+def test_times_that_all_ended_in_an_event_need_no_event(tmp_path, monkeypatch, rng, capsys):
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(120, 6)).round(3)
+    columns = {"months": rng.exponential(np.exp(-2.0 * X[:, 3]))}
+    write(tmp_path / "t.csv", X, columns, range(120))
+    assert run(["select", "t.csv", "--time", "months", "--out", "out", *QUICK]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "g3 goes with the event." in said
+    assert "Every time in 'months' counts as an event" in said
+    assert "[--event COLUMN]" in said
+    assert run(["report", "out", "t.csv", "--out", "r.html"]) == 0
+    for other in (["--target", "months"], ["--task", "counts"]):
+        assert run(["select", "t.csv", "--time", "months", *other]) != 0
+        assert f"or {' '.join(other[: 1 + ('--task' in other)])}, not both" in " ".join(
+            capsys.readouterr().err.split()
+        )
+
+
 @pytest.fixture
 def survival_model(tmp_path, monkeypatch, rng):
     """The table of a fitted model of survival times, and the model."""

@@ -41,6 +41,13 @@ def test_survival_times_are_scored_by_concordance_in_folds_of_equal_events(rng):
     assert found.covariates.mean("concordance") > 0.55
 
 
+def test_survival_times_without_censoring_have_folds_and_half_samples(rng):
+    X, y = survival(rng)
+    y["event"] = True
+    assert held_out(GradientSiftSurvival(), X, y, cv=3).mean > 0.75
+    assert 3 in np.argsort(stability(GradientSiftSurvival(), X, y, n_subsamples=4).frequencies)[-2:]
+
+
 def test_counts_are_scored_by_the_deviance_that_predictions_explain(rng):
     X, y, exposure = counts(rng)
     model = GradientSiftRegressor(family="poisson")

@@ -136,6 +136,29 @@ def test_an_event_that_is_unclear_is_asked_for(rng):
         prepare(frame, Choices("months", event="status=9"))
 
 
+def test_times_without_an_event_all_count_as_events(rng):
+    table = prepare(survival_frame(rng), Choices("months", task="survival"))
+    assert table.y["event"].all()
+    (note,) = [note for note in table.notes if note.kind == "caution"]
+    assert note.text.startswith("every time in 'months' counts as an event")
+    assert note.change == "event=COLUMN"
+
+
+@pytest.mark.parametrize(
+    ("target", "change"),
+    [("months", "event=died, use=died"), ("died", "target=months, event=died, use=months")],
+)
+def test_a_column_that_looks_like_the_event_is_asked_for(rng, target, change):
+    frame = survival_frame(rng, died=np.arange(60.0) % 2)
+    with pytest.raises(TableError, match="look like survival times: name both") as error:
+        prepare(frame, Choices(target, task="survival"))
+    assert error.value.change == change
+    for aside in ({"use": ("died",)}, {"drop": ("died",)}):
+        table = prepare(frame, Choices("months", task="survival", **aside))
+        assert table.y["event"].all()
+        assert ("died" in table.names) == ("use" in aside)
+
+
 def test_counts_have_an_exposure(rng):
     visits = rng.poisson(2.0, size=60).astype(float)
     years = rng.uniform(1.0, 3.0, size=60)
@@ -179,7 +202,6 @@ def test_several_targets_are_one_response(rng):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"task": "survival"}, "survival needs the column"),
         ({"event": "x", "exposure": "months"}, "cannot be combined"),
         ({"event": "x", "task": "counts"}, "cannot be combined"),
         ({"entry": "x"}, "belongs to survival times"),

@@ -81,11 +81,12 @@ def demo(
 
 @app.command(cls=UsualOptions)
 @takes(
-    "target", "force", "task", "event", "entry", "strata", "exposure", "drop", "use", "id", "keep",
-    "categorical", "group", "aggregate", "target_from", "by", "covariates", "covariate_names",
-    "offset", "keep_samples", "remove_samples", "maf", "max_missing", "log", "clr", "missing",
-    "false_positives", "false_discovery_rate", "interactions", "cv", "time_order", "max_features",
-    "predict_with", "associated", "details", "format", "threads", "seed", *READING,
+    "target", "force", "time", "task", "event", "entry", "strata", "exposure", "drop", "use", "id",
+    "keep", "categorical", "group", "aggregate", "target_from", "by", "covariates",
+    "covariate_names", "offset", "keep_samples", "remove_samples", "maf", "max_missing", "log",
+    "clr", "missing", "false_positives", "false_discovery_rate", "interactions", "cv",
+    "time_order", "max_features", "predict_with", "associated", "details", "format", "threads",
+    "seed", *READING,
 )  # fmt: skip
 def select(
     table: Table,
@@ -115,6 +116,8 @@ def select(
     from gradsift.tables.opening import target_of
     from gradsift.tables.variants import GENOTYPES
 
+    if (time := asked.pop("time", None)) is not None:
+        asked = as_survival(asked, time)
     first, *more = asked.pop("target", (None,))
     target_from, force = asked.get("target_from"), "force" in asked
     if first is None and target_from is None and table.suffix.lower() not in GENOTYPES:
@@ -135,6 +138,14 @@ def select(
         table, choices, settings, out, force=force, target_from=target_from,
         threads=asked.get("threads"), details="details" in asked, form=asked["format"],
     )  # fmt: skip
+
+
+def as_survival(asked: Asked, time: str) -> Asked:
+    """What was asked for with --time, as a target and a task."""
+    if "target" in asked or asked["task"] not in ("auto", "survival"):
+        other = "--target" if "target" in asked else f"--task {asked['task']}"
+        raise typer.BadParameter(f"take --time, which is for survival times, or {other}, not both.")
+    return {**asked, "target": (time,), "task": "survival"}
 
 
 def reading(asked: Asked) -> Asked:

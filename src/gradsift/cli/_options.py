@@ -79,7 +79,10 @@ OPTIONS: dict[str, Option] = {
     "target": Option(
         list[str],
         "The column to explain; several times for several outcomes.",
-        flags=("--target", "--time", "--pheno-name"),
+        flags=("--target", "--pheno-name"),
+    ),
+    "time": Option(
+        str, "In place of --target: the column of survival times to explain, with their --event."
     ),
     "task": Option(
         ("auto", "regression", "classification", "counts", "ordinal", "survival"),
@@ -89,7 +92,7 @@ OPTIONS: dict[str, Option] = {
     "event": Option(
         str,
         "The target is a time: the column that says whether it ended in an event, or COLUMN=VALUE, "
-        "where VALUE is the event.",
+        "where VALUE is the event. Without it, every --time is one.",
     ),
     "entry": Option(
         str,

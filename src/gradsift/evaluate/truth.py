@@ -121,7 +121,8 @@ class Truth:
     def strata(self) -> tuple[Array, bool]:
         """What folds are made alike in, (n,), and whether that is labels."""
         if self.kind == "survival times":
-            return self.y["event"], True
+            event = self.y["event"]
+            return (self.y["time"], False) if event.all() else (event, True)
         y = np.asarray(self.y)
         return y if y.ndim == 1 else y[:, 0], self.classes is not None
 

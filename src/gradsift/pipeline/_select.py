@@ -120,7 +120,7 @@ def explained(recipe: Recipe) -> str | tuple[str, ...]:
     if columns.more_targets:
         return columns.targets
     if columns.event is None:
-        return columns.target
+        return "the event" if recipe.task == "survival" else columns.target
     said = columns.event_value.replace(".", "").lower()
     plain = said.isdigit() or said in ("", "true", "yes")
     return columns.event if plain else f"{columns.event} {columns.event_value}"

@@ -33,13 +33,21 @@ from gradsift.tables.notes import Note, TableError, counted, is_or_are, listed
 from gradsift.tables.out_of_core import COPIES, column_names, in_memory
 from gradsift.tables.recipe import Choices, Recipe
 from gradsift.tables.response import (
+    ResponseColumns,
     Task,
     answer_levels,
     exposures,
     find_event,
     read_task,
 )
-from gradsift.tables.roles import CENSORED, assign_roles, block_columns, is_time, parse_columns
+from gradsift.tables.roles import (
+    CENSORED,
+    assign_roles,
+    block_columns,
+    event_columns,
+    is_time,
+    parse_columns,
+)
 from gradsift.tables.row_groups import (
     RowGroups,
     aggregated,
@@ -154,9 +162,9 @@ def prepare(frame: Frame, choices: Choices) -> Table:
     frame, y, said = rows_with_response(frame, parsed, choices)
     columns = choices.response
     task, suggested = read_task(y, columns.task(choices.task), choices.target)
-    if columns.event is not None:
-        value, note = find_event(frame.column(columns.event), columns.event, columns.event_value)
-        columns, said = replace(columns, event_value=value), [*said, note]
+    if task == "survival":
+        columns, note = with_event(frame, parsed, y, choices)
+        said = [*said, note]
     declared = frame.declared.get(choices.target, ())
     recipe = Recipe(
         columns,
@@ -608,6 +616,27 @@ def left_out_notes(special: dict[str, Column]) -> list[Note]:
             parts.append(f"{listed([c.name for c in found])} ({role}{why})")
             names += [column.name for column in found]
     return [Note("left out", "; ".join(parts), tuple(names), "use")] if parts else []
+
+
+def with_event(
+    frame: Frame, parsed: dict[str, Column], y: NDArray[Any], choices: Choices
+) -> tuple[ResponseColumns, Note]:
+    """The columns of survival times with the value that means the event, and a note on it. Without
+    a column of events all times count as one; refused where another column looks like it.
+    """
+    time, columns = choices.target, choices.response
+    if columns.event is not None:
+        value, note = find_event(frame.column(columns.event), columns.event, columns.event_value)
+        return replace(columns, event_value=value), note
+    known = event_columns(frame, parsed, y, time)
+    if others := [name for name in known if name not in (*choices.use, *choices.drop)]:
+        raise TableError(
+            f"{time!r} and {others[0]!r} look like survival times: name both, or take "
+            f"{others[0]!r} for a variable.",
+            f"{survival_choices(others[0], choices)}, use={others[0]}",
+        )
+    said = f"every time in {time!r} counts as an event, as no column says which were censored"
+    return columns, Note("caution", said, (time,), "event=COLUMN")
 
 
 def survival_choices(other: str, choices: Choices) -> str:

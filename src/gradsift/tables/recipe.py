@@ -62,7 +62,7 @@ class Choices:
         Other outcomes that are explained together with the target.
     event : str, optional
         Of survival times, which the target holds: the column that says whether they ended in an
-        event, or COLUMN=VALUE, where VALUE is the event.
+        event, or COLUMN=VALUE, where VALUE is the event. None = all did.
     entry, strata : str, optional
         Of survival times: from when on rows were observed; rows with a baseline hazard of their
         own.

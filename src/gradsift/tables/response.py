@@ -54,8 +54,8 @@ class ResponseColumns:
     more_targets : tuple of str
         Other outcomes that are explained together with it.
     event, entry, strata : str, optional
-        Of survival times, which `target` holds: whether they ended in an event, from when on rows
-        were observed, and which rows have a baseline hazard of their own.
+        Of survival times, which `target` holds: whether they ended in an event (None = all did),
+        from when on rows were observed, and which rows have a baseline hazard of their own.
     event_value : str
         What means the event; '' = not yet known.
     exposure : str, optional
@@ -91,12 +91,6 @@ class ResponseColumns:
         if len(found) > 1 or asked not in ("auto", found[0]):
             given = " and ".join(why for why in implied.values() if why)
             raise TableError(f"{given} cannot be combined with task {(*found[1:], asked)[0]!r}.")
-        if found[0] == "survival" and self.event is None:
-            raise TableError(
-                f"survival needs the column that says whether the times in {self.target!r} ended "
-                "in an event.",
-                "event=COLUMN",
-            )
         aside = [n for n in ("entry", "strata") if getattr(self, n) and found[0] != "survival"]
         if aside:
             raise TableError(f"{aside[0]} belongs to survival times: name their event.", "event")
@@ -117,8 +111,8 @@ class ResponseColumns:
         if y.dtype.kind == "O" and task in ("regression", "counts", "survival"):
             raise TableError(f"the target {self.target!r} holds text, but this task needs numbers.")
         if task == "survival":
-            assert self.event is not None
-            died = [text == self.event_value for text in as_texts(values[self.event]).tolist()]
+            ends = [] if self.event is None else as_texts(values[self.event]).tolist()
+            died = [text == self.event_value for text in ends] if self.event else [True] * len(y)
             entry = None if self.entry is None else values[self.entry]
             strata = None if self.strata is None else as_texts(values[self.strata]).astype(str)
             return survival_records(y, np.array(died), entry, strata)
