@@ -242,11 +242,16 @@ def explain(
         names = getattr(model, "feature_names_in_", None)
     groups_of = feature_groups or getattr(model, "feature_groups_", None)
     if target is None:
-        name = getattr(y, "name", None)
-        target = name if isinstance(name, str) and name else "y"
+        target = response_name(y)
     return make_answer(
         model, source, sample, names=names, feature_groups=groups_of, levels=levels, target=target
     )
+
+
+def response_name(y: Any) -> str:
+    """The name of a series; else y."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"
 
 
 def sample_of(

@@ -42,8 +42,10 @@ SURE = "confidence"
 LEAST_TEXT, LEAST_NAME = 16, 8
 """Characters that names leave for the words of an effect, where these need them; and of a name."""
 CAUTION_WORD = "Caution:"
-CAUTION = 1
-"""Rank of all cautions but the first: they are left out only where two findings have no room."""
+CAUTION, LEGEND = 1, 2
+"""Rank of all cautions but the first, and of what the confidence means: they are left out only
+where clear findings, or two findings, have no room.
+"""
 
 
 class Row(NamedTuple):
@@ -74,12 +76,13 @@ def to_console(a: AnswerData, width: int = 80, *, details: bool = False) -> str:
 
     top = [*wrapped(f"{headline(a)}  {size_of_table(a)}"), ""]
     rows = [row for f in a.findings for row in rows_of(f)]
+    clear = min(sum(row.finding.certainty == "clear" for row in rows), LEAST_ROWS)
     room = max(MOST_LINES - len(top) - 2, 0)
     paragraphs = [(rank, wrapped(text, 4)) for rank, text in texts(a, details)]
     while paragraphs and not details:
         least = max(range(len(paragraphs)), key=lambda k: (paragraphs[k][0], k))
         rank = paragraphs[least][0]
-        needed = min(len(rows), LEAST_ROWS if rank > CAUTION else 2)
+        needed = min(len(rows), LEAST_ROWS if rank > LEGEND else max(clear, 2))
         if rank == 0 or sum(len(p) for _, p in paragraphs) <= room - needed:
             break
         del paragraphs[least]
@@ -112,12 +115,12 @@ def texts(a: AnswerData, details: bool) -> list[tuple[int, str]]:
     decisions = "" if details else " ".join(n.text for n in a.notes if n.decision)
     out = [
         (0, size_meaning(a) if a.findings else ""),
-        (0, confidence_meaning(a) if a.findings else ""),
+        (LEGEND, confidence_meaning(a) if a.findings else ""),
         (0, prediction_text(a.prediction) if a.prediction else ""),
-        (3, others_text(a)),
-        (2, adjusted_text(a)),
+        (4, others_text(a)),
+        (3, adjusted_text(a)),
         *((min(k, CAUTION), f"{CAUTION_WORD} {text}") for k, text in enumerate(cautions)),
-        (4, f"Data: {decisions}" if decisions else ""),
+        (5, f"Data: {decisions}" if decisions else ""),
     ]
     return [(rank, text) for rank, text in out if text]
 

@@ -183,13 +183,15 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """The variable, 'a × b', 'a (or b)' or 'a (or 4 others)'."""
-        first, *rest = (m.name for m in self.members)
-        if self.partner:
-            return f"{first} × {self.partner}"
+        """The variable, 'a (or b)' or 'a (or 4 others)'; of a pair, that of the first variable
+        and '× b'.
+        """
+        name, *rest = (m.name for m in self.members)
         if len(rest) == 1:
-            return f"{first} (or {rest[0] if len(rest[0]) <= NEAR_NAME else '1 other'})"
-        return f"{first} (or {len(rest)} others)" if rest else first
+            name = f"{name} (or {rest[0] if len(rest[0]) <= NEAR_NAME else '1 other'})"
+        elif rest:
+            name = f"{name} (or {len(rest)} others)"
+        return f"{name} × {self.partner}" if self.partner else name
 
 
 @dataclass(frozen=True)

@@ -229,6 +229,8 @@ def row_name(f: Finding, place: int, width: int = 1000) -> str:
         return next((text for text in forms if len(text) <= width), shortened(forms[-1], width))
     first, more = f.members[0].name, len(f.members) - 1
     name, tail = printable(f.name), f" (or {more} other{'s' * (more > 1)})" if more else ""
+    if f.partner:
+        tail += f" × {printable(f.partner)}"
     if len(name) <= width:
         return name
     if tail and len(printable(first)) + len(tail) <= width:

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift.answer import Answer, EffectSample, make_answer
+from gradsift.answer import Answer, EffectSample, make_answer, response_name
 from gradsift.data import take_rows
 from gradsift.data.arrays import refuse_lazy
 from gradsift.estimators.base import (
@@ -163,7 +163,7 @@ class GradientSift(GradientEstimator):
         found = sample.learned | fit_sift(sample, params, goal)
         warn_of_fit(sample, found["sift_"], found["predictor_"])
         if goal == "all" and self.inference:
-            found["answer_"] = answer_of(take_over(blank(self), found), sample)
+            found["answer_"] = answer_of(take_over(blank(self), found), sample, response_name(y))
         return take_over(self, found, sample.source)
 
     def _used(self) -> NDArray[np.bool_]:
@@ -387,12 +387,14 @@ def warn_of_fit(
         warn_nothing_selected(fallback, NO_VARIABLE)
 
 
-def answer_of(model: GradientSift, sample: Sample) -> Answer:
+def answer_of(model: GradientSift, sample: Sample, target: str) -> Answer:
     """What a fit found, in words and numbers; the response without a known part."""
     rows = EffectSample(sample.response, sample.weight, sample.groups, sample.covariates)
     known = sample.learned
     names, groups = known.get("feature_names_in_"), known["feature_groups_"]
-    return make_answer(model, sample.source, rows, names=names, feature_groups=groups)
+    return make_answer(
+        model, sample.source, rows, names=names, feature_groups=groups, target=target
+    )
 
 
 @dataclass(eq=False, repr=False)
