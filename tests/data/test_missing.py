@@ -66,6 +66,8 @@ def test_a_column_without_values_is_a_constant():
 def test_the_model_is_that_of_the_imputed_table(model, stored):
     """New samples are filled with the means of the training samples."""
     y = Y > 2 if "Classifier" in type(model).__name__ else Y
+    if isinstance(model, GradientSiftRegressor):  # selects from what is known: a clear effect
+        y = X[:, 1] + X[:, 4]
     imputer = SimpleImputer().fit(HOLED)
     expected = type(model)(**model.get_params()).fit(imputer.transform(HOLED), y)
     model.fit(stored(HOLED), y)

@@ -14,12 +14,12 @@ import numpy as np
 from guard.counting import try_cases
 from hypothesis import strategies as st
 
-from gradsift import GradientSiftClassifier, GradientSiftRegressor, SparseGradientRegressor
+from gradsift import GradientSiftClassifier, GradientSiftRegressor
 from gradsift.pipeline import load_model, save_model
 from gradsift.tables import Recipe, ResponseColumns
 from gradsift.tables.columns import TableEncoder
 
-MODELS = ("sift", "labels", "paper")
+MODELS = ("sift", "labels")
 
 
 @cache
@@ -31,7 +31,6 @@ def good_file(name: str) -> bytes:
     model = {
         "sift": lambda: GradientSiftRegressor().fit(X, y),
         "labels": lambda: GradientSiftClassifier().fit(X, np.where(y > 1, "a", "b")),
-        "paper": lambda: SparseGradientRegressor().fit(X, y),
     }[name]()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.gradsift"

@@ -1,7 +1,7 @@
 """The answer: one frozen object, which the console, the page, frames and files are made of."""
 
 from gradsift.answer.answer import FRAME, Answer
-from gradsift.answer.build import explain, make_answer, response_name
+from gradsift.answer.build import explain, make_answer
 from gradsift.answer.effects import EffectSample
 from gradsift.answer.results import (
     Comparison,
@@ -38,5 +38,4 @@ __all__ = [
     "Sheet",
     "explain",
     "make_answer",
-    "response_name",
 ]

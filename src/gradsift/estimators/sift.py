@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from gradsift._run.threads import same_bits
-from gradsift.answer import Answer, EffectSample, make_answer, response_name
+from gradsift.answer import Answer, EffectSample, make_answer
+from gradsift.answer.build import response_name
 from gradsift.data import take_rows
 from gradsift.data.arrays import refuse_lazy
 from gradsift.estimators.base import (
