@@ -49,8 +49,9 @@ def test_nothing_selected(rng):
 def test_with_inference_the_answer_is_shown(rng):
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame(rng.normal(size=(100, 3)), columns=["<b>a</b>", "b", "c"])
-    model = GradientSiftRegressor(inference=True).fit(X, 2 * X["<b>a</b>"] + rng.normal(size=100))
-    html = model._repr_html_()
-    assert "&lt;b&gt;a&lt;/b&gt; goes with y." in html
+    y = (2 * X["<b>a</b>"] + rng.normal(size=100)).rename("<i>dose</i>")
+    html = GradientSiftRegressor(inference=True).fit(X, y)._repr_html_()
+    assert "&lt;b&gt;a&lt;/b&gt; goes with &lt;i&gt;dose&lt;/i&gt;." in html
     assert "<b>a</b>" not in html
+    assert "<i>dose</i>" not in html
     assert html.index("goes with") < html.index("sk-container")

@@ -115,9 +115,9 @@ def test_what_several_outcomes_cannot_be_is_refused(rng):
     X, Y = table(rng, n=40)
     with pytest.raises(ValueError, match="outcome 1: y is constant"):
         GradientSiftRegressor().fit(X, np.column_stack([Y[:, 0], np.ones(40)]))
-    with pytest.raises(ValueError, match="one value per row"):
+    with pytest.raises(ValueError, match="fit one model to each column"):
         GradientSiftRegressor(family="poisson").fit(X, np.abs(Y).round())
-    with pytest.raises(ValueError, match="one value per row"):
+    with pytest.raises(ValueError, match="fit one model to each column"):
         GradientSiftClassifier().fit(X, (Y > 0).astype(int))
     Y[4, 1] = np.nan
     with pytest.raises(ValueError, match="row 4"):
